@@ -6,7 +6,7 @@ the row.
 
 A new table takes no row here: `infra.aws.data_stack` declares every table that `chalicelib.stores.all_tables` lists.
 The rows of the functions that use it name it beside the actions that they need, and each index that they query as
-`table/index`. `tests/unit/infra/aws/test_permissions.py` compares that with the calls that the code makes.
+`table/index`. `tests/unit/infra/aws/test_*permissions.py` compare that with the calls that the code makes.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,8 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.log import get_logger
 from chalicelib.stores.connectors.observations import epoch_row
 from chalicelib.stores.transaction import Transaction
-from tests.support.apps.in_process_app import InProcessApp, in_process_app, system_input
+from tests.support.apps.in_process_app import InProcessApp, in_process_app
+from tests.support.apps.inputs import system_input
 from tests.support.apps.transaction_conflicts import ConflictingStore, conflicting_writes
 from tests.support.apps.virtual_time import VirtualDeadline, VirtualTime
 

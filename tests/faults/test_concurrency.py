@@ -23,7 +23,8 @@ from tests.faults.cases.operation_case import OperationCase
 from tests.faults.fault_runs import recover
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 CALLERS = 10
 

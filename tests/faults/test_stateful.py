@@ -41,7 +41,8 @@ from tests.faults.harness.whole_app import (
 )
 from tests.faults.invariants import at_any_time, violations
 from tests.support.apps.call_interceptor import Crash
-from tests.support.apps.in_process_app import AppSnapshot, InProcessApp, changed_input
+from tests.support.apps.in_process_app import AppSnapshot, InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.state_machines import run_state_machine
 
 pytestmark = pytest.mark.thorough

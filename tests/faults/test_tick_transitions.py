@@ -14,8 +14,8 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.stores.connectors import observations
 from tests.faults.inspection import NO_SECRETS, connector_writes
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point, Side
-from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.log_lines import logged
 
 READABLE, UNREADABLE = ConnectState
 Change = tuple[ObservedState | ConnectState | None, ObservedState | ConnectState]

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from tests.support.apps.edge import ADMIN, JSON_ADMIN, THING, Send, logged, make_edge, through_lambda_event
+from tests.support.apps.edge import ADMIN, JSON_ADMIN, THING, Send, make_edge, through_lambda_event
+from tests.support.log_lines import logged
 
 HEADERS = (
     "X-Correlation-ID", "Idempotency-Key", "If-Match", "Cookie", "Host", "Origin", "User-Agent", "Authorization",

@@ -17,7 +17,8 @@ from tests.faults.harness.whole_app import EMAIL, entries_on
 from tests.security.figure import Figure, none_of
 from tests.support.apps.anchor_copy import CopiedTrail
 from tests.support.apps.every_change import ANOTHER_PASSWORD, Caller, Done, EveryChange, records_of
-from tests.support.apps.in_process_app import InProcessApp, in_process_app, system_input
+from tests.support.apps.in_process_app import InProcessApp, in_process_app
+from tests.support.apps.inputs import system_input
 from tests.support.entities import make_user, store_new
 from tests.support.hostile.audit_tampering import TAMPERINGS, EarlierTrail, StoredTrail, chain_faults, roll_back
 

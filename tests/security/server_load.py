@@ -12,7 +12,8 @@ from chalicelib.errors import HeadgateError
 from chalicelib.services.pipelines import PipelineService
 from tests.security.figure import Figure
 from tests.support.apps.fakes import FakeDatabase, FakeDatabaseClient
-from tests.support.apps.in_process_app import InProcessApp, in_process_app, system_input
+from tests.support.apps.in_process_app import InProcessApp, in_process_app
+from tests.support.apps.inputs import system_input
 
 CALLS = 110
 

@@ -74,7 +74,7 @@ DATA_BUGS: tuple[Bug, ...] = (
         "chalicelib/services/connections.py",
         "        if before.endpoint == after.endpoint or not before.used_by:",
         "        if before.address.identity == after.address.identity:",
-        ("tests/service/test_connections.py", f"{_API}/test_connections.py"),
+        ("tests/service/test_connection_changes.py", f"{_API}/test_connection_changes.py"),
     ),
     Bug(
         "a slot of somebody else is taken and dropped",

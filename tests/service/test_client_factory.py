@@ -12,7 +12,8 @@ from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
 from chalicelib.services.registered import RegisteredInput
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 R = TypeVar("R", bound=RegisteredInput)
 STORED = {"password": Secret("stored password"), "ca_certificate": Secret("stored certificate")}

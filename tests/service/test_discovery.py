@@ -16,7 +16,8 @@ from chalicelib.services.discovery import Discovery
 from chalicelib.services.sources import SWEPT_AFTER, TableFilter
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point
 from tests.support.apps.fakes import TABLES
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.apps.throttled_store import throttled
 
 

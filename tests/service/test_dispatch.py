@@ -10,8 +10,8 @@ from chalicelib.errors import StoreUnavailable
 from chalicelib.settings import Settings
 from tests.faults.harness.whole_app import dispatch, entries_on, messages
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
-from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.log_lines import logged
 
 
 @pytest.fixture(autouse=True)

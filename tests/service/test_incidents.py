@@ -16,8 +16,8 @@ from chalicelib.kit.clock import Deadline
 from chalicelib.kit.ids import new_id
 from chalicelib.stores.transaction import Transaction
 from tests.support.apps.call_interceptor import InterceptedCall, Point
-from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.log_lines import logged
 
 OPEN, ACKNOWLEDGED, RESOLVED = IncidentStatus
 ORIGIN = "connect_cluster/k"

@@ -13,8 +13,8 @@ from chalicelib.errors import NotFound, SecretMismatch, StoreUnavailable, Unavai
 from chalicelib.kit.clock import Deadline
 from chalicelib.kit.log import get_logger, log_context
 from chalicelib.services.jobs import LEASE, MAX_ATTEMPTS, JobHandler, JobService
-from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.log_lines import logged
 
 Run = Mapping[str, Any]
 

@@ -24,7 +24,8 @@ from infra.local.doubles.connect_faults import FaultEffect
 from tests.bench.seeds import connector_names, copies, put_rows, quiet_memory
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.fakes import healthy_captures
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.row_lists import check_rows
 
 HEALTH, STATES = ("sources", "destinations", "stream_clusters", "connect_clusters"), ("pipelines", "deliveries")

@@ -19,7 +19,8 @@ from infra.local.doubles.kafka import KafkaDouble
 from tests.faults.inspection import audited, connector_writes
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.faults import places
 
 

@@ -10,7 +10,8 @@ from chalicelib.kit.ids import new_id
 from chalicelib.services.registry import Links
 from chalicelib.stores.transaction import Transaction
 from tests.support.apps.call_interceptor import InterceptedCall, Point
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 
 def renamed(app: InProcessApp, source: Source, name: str, *, if_match: int | None = None) -> Source:

@@ -21,7 +21,8 @@ from chalicelib.services.sources import SWEPT_AFTER
 from chalicelib.stores.schema_versions import TABLES_PER_TRANSACTION
 from tests.support.apps.call_interceptor import Crash, InterceptedCall, Point
 from tests.support.apps.fakes import TABLES
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 
 @pytest.fixture

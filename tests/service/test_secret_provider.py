@@ -20,7 +20,8 @@ from chalicelib.kit.masking import Secret
 from chalicelib.services.credentials import GRANTED
 from chalicelib.services.installation_keys import SIGNING_KEY, installation_key
 from tests.support.apps.call_interceptor import InterceptedCall, Point
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.hostile.stored_secrets import columns, delete, overwrite, password, rotated
 from tests.support.unreadable import make_body_unreadable, make_unreadable
 

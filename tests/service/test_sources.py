@@ -14,7 +14,8 @@ from chalicelib.services.systems import SystemInput
 from chalicelib.stores.transaction import Transaction
 from tests.faults.invariants import violations
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.entities import make_source_table
 
 

@@ -14,7 +14,8 @@ from chalicelib.domain.health import HealthStatus
 from chalicelib.errors import StoreUnavailable, Unavailable
 from chalicelib.services.system_checks import SystemChecks
 from tests.support.apps.call_interceptor import Side
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 
 def refused(_endpoint: OpenedEndpoint[DatabaseAddress]) -> NoReturn:

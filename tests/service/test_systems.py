@@ -13,7 +13,8 @@ from chalicelib.domain.source import Source
 from chalicelib.errors import Conflict, Invalid, NotFound
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.apps.queues import received
 from tests.support.faults import places
 

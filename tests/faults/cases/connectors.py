@@ -18,7 +18,8 @@ from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.inspection import bodies
 from tests.support.apps.fake_mysql import mysql_captures, mysql_offset, transactions
 from tests.support.apps.fakes import healthy_captures
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 Resource = Pipeline | Delivery
 Prepare = Callable[[InProcessApp], PreparedOperation]

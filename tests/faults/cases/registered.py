@@ -10,7 +10,8 @@ from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from tests.faults.cases.operation_case import PreparedOperation, named_cases
 from tests.faults.harness.whole_app import EMAIL, PASSWORD, ApiUser, deliver, messages
-from tests.support.apps.in_process_app import InProcessApp, system_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import system_input
 
 Json = dict[str, Any]
 Test = Callable[[Json | None], bool]

@@ -16,7 +16,7 @@ from chalicelib.settings import Settings
 from chalicelib.stores.alerts.counters import AlertCounters
 from tests.support.alerting.scripted_provider import ok, status
 from tests.support.alerting.virtual import AlertingDriver
-from tests.support.apps.edge import logged
+from tests.support.log_lines import logged
 from tests.support.unreadable import make_unreadable
 
 QUEUED, PENDING = NotificationStatus.QUEUED, NotificationStatus.PENDING

@@ -13,7 +13,8 @@ from chalicelib.domain.alerts.notification import MessageKind
 from chalicelib.domain.source import Source
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.alerts.rules import DEFAULT_RULE_ID
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.entities import make_channel
 from tests.support.stored import put
 

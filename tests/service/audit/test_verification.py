@@ -10,7 +10,8 @@ from chalicelib.domain.audit.chain import shard_of
 from chalicelib.domain.audit.problems import PROBLEMS, AuditChanged
 from chalicelib.kit.clock import Deadline
 from tests.service.audit.conftest import earlier_and_now, problem, sign, verify, write
-from tests.support.apps.in_process_app import InProcessApp, system_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import system_input
 from tests.support.hostile.audit_tampering import TAMPERINGS, StoredTrail, roll_back, truncate
 
 

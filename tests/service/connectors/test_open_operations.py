@@ -19,8 +19,8 @@ from chalicelib.kit.log import log_context
 from chalicelib.services.connectors.open_operations import OpenOperations
 from chalicelib.stores.transaction import Transaction
 from infra.local.doubles.connect_faults import FaultEffect
-from tests.support.apps.edge import logged
 from tests.support.apps.in_process_app import InProcessApp
+from tests.support.log_lines import logged
 
 
 @pytest.fixture

@@ -20,7 +20,8 @@ from chalicelib.services.connectors.owner import (
     require_found,
     with_notice,
 )
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 NOTICES = Notices(config="Deploy it again.", secrets="Deploy it again for the new secrets.")
 

@@ -22,7 +22,8 @@ from tests.faults.inspection import incidents
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.fakes import FakeDatabaseClient
-from tests.support.apps.in_process_app import InProcessApp, system_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import system_input
 from tests.support.object_store.scripted_store import scripted_store
 
 REFUSED, PASSWORD = FailureCode.CONNECTION_REFUSED, FailureCode.AUTHENTICATION_FAILED

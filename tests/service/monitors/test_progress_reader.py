@@ -3,44 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import pytest
-
 from chalicelib.domain.delivery import Delivery
-from chalicelib.domain.monitoring.incident import IncidentStatus
 from chalicelib.domain.monitoring.metrics import NOT_KNOWN, Metrics
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.domain.observation import ObservedState
 from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
-from chalicelib.services.connectors.service import ConnectorService
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import InProcessApp
-from tests.support.apps.lost_snapshot import lose_snapshot
-from tests.support.apps.measured_brokers import register_measured_brokers
+from tests.support.apps.measured_brokers import delivery, metrics, pipeline
 
+__all__ = ["delivery", "pipeline"]
 ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offset_fetch": 1, "describe_groups": 1}
-
-
-@pytest.fixture
-def pipeline(app: InProcessApp) -> Pipeline:
-    """A pipeline whose brokers are measured: it runs and has sent a heartbeat."""
-    register_measured_brokers(app)
-    for topic in list(app.kafka.state.topics):
-        app.kafka.state.delete_topic(topic)
-    pipeline = app.deployed_pipeline()
-    app.kafka.state.create_topic(str(pipeline.capture.heartbeat_topic))
-    app.tick()
-    return pipeline
-
-
-@pytest.fixture
-def delivery(app: InProcessApp, pipeline: Pipeline) -> Delivery:
-    """A delivery of its first topic."""
-    destination = app.destination()
-    data = app.delivery_input(pipeline)
-    delivery = app.services.deliveries.deploy(app.context(), destination.id, data)
-    app.tick()
-    return delivery
 
 
 def measure(app: InProcessApp, *, after: float = 30, readable: bool = True) -> Mapping[str, Progress] | None:
@@ -54,11 +28,6 @@ def measure(app: InProcessApp, *, after: float = 30, readable: bool = True) -> M
 
 def beat(app: InProcessApp, pipeline: Pipeline) -> None:
     app.kafka.state.advance(str(pipeline.capture.heartbeat_topic), 1)
-
-
-def metrics(service: ConnectorService[Pipeline] | ConnectorService[Delivery], resource_id: str) -> Metrics:
-    (found,) = (one for one in service.list(limit=10, after=None).items if one.id == resource_id)
-    return found.metrics or Metrics()
 
 
 def test_a_pipeline_shows_the_records_that_it_writes_each_second(app: InProcessApp, pipeline: Pipeline) -> None:
@@ -342,69 +311,3 @@ def test_a_look_counts_the_connectors_that_the_brokers_do_not_show(app: InProces
 
 def look_at(app: InProcessApp) -> ProgressLook:
     return app.services.stores.monitoring.progress.looks([app.cluster.id])[app.cluster.id]
-
-
-def lose(app: InProcessApp, delivery: Delivery) -> None:
-    """Retention removes records that were not delivered."""
-    app.kafka.state.lose_beginning(delivery.topics[0], 50)
-    app.tick(after=30)
-
-
-def go_on(app: InProcessApp, delivery: Delivery) -> None:
-    """The sink goes on behind the gap."""
-    topic = delivery.topics[0]
-    app.kafka.state.commit(f"connect-{delivery.connector_name}", topic, 0, app.kafka.state.end_offset(topic))
-    app.tick(after=30, times=3)
-
-
-def losses(app: InProcessApp) -> list[tuple[str, int]]:
-    """Status and occurrences of each CHANGES_LOST, the oldest first."""
-    found = reversed(app.services.incidents.list(limit=500).items)
-    return [(one.status.value, one.occurrences) for one in found if one.condition.code == "CHANGES_LOST"]
-
-
-@pytest.fixture
-def begun(app: InProcessApp, delivery: Delivery) -> Delivery:
-    """A delivery that has delivered everything."""
-    app.kafka.state.advance(delivery.topics[0], 10)
-    go_on(app, delivery)
-    assert losses(app) == []
-    return delivery
-
-
-def test_what_a_sink_has_lost_stays_an_incident_when_it_goes_on_and_is_counted_when_it_loses_again(
-    app: InProcessApp, begun: Delivery
-) -> None:
-    lose(app, begun)
-    go_on(app, begun)
-    assert metrics(app.services.deliveries, begun.id).findings == ()
-    assert losses(app) == [("OPEN", 1)]
-    lose(app, begun)
-    go_on(app, begun)
-    assert losses(app) == [("OPEN", 2)]
-
-
-def test_lost_changes_that_a_person_has_resolved_come_back_with_the_next_gap_alone(
-    app: InProcessApp, begun: Delivery
-) -> None:
-    lose(app, begun)
-    for incident in app.services.incidents.list(limit=10).items:
-        app.services.incidents.move(app.context(), incident.id, IncidentStatus.RESOLVED)
-    app.tick(after=30)
-    go_on(app, begun)
-    assert losses(app) == [("RESOLVED", 1)]
-    lose(app, begun)
-    assert losses(app) == [("RESOLVED", 1), ("OPEN", 1)]
-
-
-def test_lost_changes_stay_an_incident_when_a_snapshot_is_torn_and_end_with_the_delivery(
-    app: InProcessApp, begun: Delivery
-) -> None:
-    lose(app, begun)
-    go_on(app, begun)
-    lose_snapshot(app, app.cluster.id)
-    go_on(app, begun)
-    assert losses(app) == [("OPEN", 1)]
-    app.services.deliveries.delete(app.context(), begun.id)
-    app.tick()
-    assert losses(app) == [("RESOLVED", 1)]

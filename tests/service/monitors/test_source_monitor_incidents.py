@@ -11,7 +11,8 @@ from chalicelib.kit.clock import Deadline
 from infra.local.doubles.connect_faults import FaultEffect
 from tests.support.alerting.recording_bus import RecordingBus
 from tests.support.apps.call_interceptor import Crash, FailureMode, InterceptedCall, Point
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 from tests.support.apps.source_looks import facts_of, incidents, look, pipeline, seen
 
 __all__ = ["pipeline"]

@@ -1,15 +1,12 @@
 """A small app on the real Router, and several ways to send requests to it."""
 
 import gzip
-import logging
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
-from io import StringIO
 from typing import Annotated, Literal, Self
 from urllib.parse import unquote_plus, urlsplit
 
@@ -32,7 +29,6 @@ from chalicelib.domain.idempotency import LEASE, Claim, KeptAnswer
 from chalicelib.errors import HeadgateError
 from chalicelib.kit.clock import utc_now
 from chalicelib.kit.ids import new_id
-from chalicelib.kit.log import MaskingFormatter
 from chalicelib.kit.masking import Secret
 from chalicelib.kit.pages import Page, Signer
 from chalicelib.kit.unreadable import Unreadable
@@ -383,19 +379,6 @@ def _lower(headers: Mapping[str, object]) -> dict[str, str | tuple[str, ...]]:
         several = tuple(str(part) for part in value) if isinstance(value, list) else (str(value),)
         found[name.lower()] = several if len(several) > 1 else several[0]
     return found
-
-
-@contextmanager
-def logged() -> Iterator[StringIO]:
-    """What the service logs inside the block, a line of JSON each."""
-    stream, logger = StringIO(), logging.getLogger("headgate")
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(MaskingFormatter())
-    logger.addHandler(handler)
-    try:
-        yield stream
-    finally:
-        logger.removeHandler(handler)
 
 
 def time_at(year: int = 2026, **more: int) -> datetime:

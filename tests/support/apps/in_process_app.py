@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Mapping as MappingType
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -26,11 +26,11 @@ from chalicelib.clients.connect.client import Connect
 from chalicelib.clients.kafka.client import Kafka
 from chalicelib.clients.queue import Queues
 from chalicelib.domain.access import Actor, RequestContext, Role
-from chalicelib.domain.addresses import ConnectAddress, DatabaseAddress, KafkaAddress
+from chalicelib.domain.addresses import ConnectAddress, KafkaAddress
 from chalicelib.domain.alerts.channel import ChannelProvider
 from chalicelib.domain.audit.record import AuditRecord
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, SecretDelivery, StreamCluster
-from chalicelib.domain.connection import Capability, Connection, ConnectionReference
+from chalicelib.domain.connection import Capability, Connection
 from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.delivery import TableMapping
 from chalicelib.domain.destination import Destination
@@ -46,7 +46,6 @@ from chalicelib.services.connections import ConnectionInput
 from chalicelib.services.deliveries import DeliveryInput
 from chalicelib.services.pipelines import PipelineInput
 from chalicelib.services.stream_clusters import StreamClusterInput
-from chalicelib.services.systems import SystemInput
 from chalicelib.settings import Settings
 from chalicelib.wiring import Clients, Services
 from infra.local.doubles.connect_model import Connector
@@ -55,6 +54,7 @@ from tests.support.apps.call_interceptor import CallInterceptor, InterceptedClie
 from tests.support.apps.cheap_passwords import cheap_passwords
 from tests.support.apps.fake_mysql import FakeMySQLClient
 from tests.support.apps.fakes import SCHEMA, FakeConnect, FakeDatabase
+from tests.support.apps.inputs import database_address, system_input
 from tests.support.apps.tables import Tables, in_memory
 
 ADMIN = Actor(id="3f0c5a52-6f0f-4a7e-9b50-0d7a8a8f4c11", email="admin@example.com", role=Role.ADMIN, via="session")
@@ -277,7 +277,7 @@ class InProcessApp:
             name=name or f"connection {number}",
             description=None,
             capabilities=tuple(Capability),
-            address=_address(number),
+            address=database_address(number),
             secrets={"password": Secret("connection password")},
         )
         return self.services.connections.create(self.context(), data)
@@ -361,61 +361,6 @@ def in_process_app() -> Iterator[InProcessApp]:
     interceptor = CallInterceptor()
     with in_memory(interceptor) as tables, app_on(tables, interceptor) as app:
         yield app
-
-
-def changed_input(system: Source | Destination, **changes: Any) -> SystemInput:
-    """The input to change these fields of a source or destination. With another address the password is given again, as
-    the contract asks; otherwise its secrets stay. One that uses a connection goes on using it.
-    """
-    address = ConnectionReference(id=system.connection_id) if system.connection_id else system.address
-    again = {"password": Secret(f"{type(system).__name__.lower()} password")}
-    own = isinstance(changes.get("address", address), DatabaseAddress)
-    unchanged = SystemInput(
-        name=system.name,
-        description=system.description,
-        environment=system.environment,
-        address=address,
-        secrets=again if own and changes.get("address", address) != address else {},
-    )
-    return replace(unchanged, **changes)
-
-
-def changed_connection(connection: Connection, **changes: Any) -> ConnectionInput:
-    """The input to change these fields of a connection. With another address the password is given again."""
-    again = {"password": Secret("connection password")}
-    unchanged = ConnectionInput(
-        name=connection.name,
-        description=connection.description,
-        capabilities=connection.capabilities,
-        address=connection.address,
-        secrets=again if changes.get("address", connection.address) != connection.address else {},
-    )
-    return replace(unchanged, **changes)
-
-
-def system_input(
-    noun: str,
-    number: int,
-    connection: Connection | None = None,
-    provider: DatabaseProvider = DatabaseProvider.POSTGRESQL,
-) -> SystemInput:
-    return SystemInput(
-        name=f"{noun} {number}",
-        description=None,
-        environment=None,
-        address=ConnectionReference(id=connection.id) if connection else _address(number, provider),
-        secrets={} if connection else {"password": Secret(f"{noun} password")},
-    )
-
-
-def _address(number: int, provider: DatabaseProvider = DatabaseProvider.POSTGRESQL) -> DatabaseAddress:
-    return DatabaseAddress(
-        provider=provider,
-        host=f"database{number}.example.com",
-        port=5432,
-        database_name="shop",
-        username="headgate",
-    )
 
 
 @pytest.fixture(scope="module")

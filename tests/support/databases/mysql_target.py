@@ -40,6 +40,8 @@ SOURCE = make_source_table(
     ),
 )
 """Orders of a PostgreSQL source, with the key `id`."""
+CREATED = "CREATE TABLE orders (id BIGINT PRIMARY KEY, customer LONGTEXT, amount DECIMAL(10, 2))"
+"""Makes the table that takes every row of SOURCE."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ import boto3
 from chalicelib.domain.credentials import Credentials
 from chalicelib.domain.source import Source
 from chalicelib.kit.masking import Secret
-from tests.support.apps.in_process_app import InProcessApp, changed_input
+from tests.support.apps.in_process_app import InProcessApp
+from tests.support.apps.inputs import changed_input
 
 _TABLE = "headgate-secrets"
 

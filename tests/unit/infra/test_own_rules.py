@@ -112,6 +112,12 @@ def test_sound_code_is_not_reported(code: str) -> None:
     assert list(findings(code, "chalicelib/api/x.py")) == []
 
 
+def test_files_of_tests_are_bounded_and_keep_no_other_rule() -> None:
+    broken = "httpx.Client(verify=context)\n" * 399
+    assert list(findings(broken, "tests/unit/test_x.py")) == []
+    assert [one.rule for one in findings(broken + "x = 1\n", "tests/unit/test_x.py")] == ["long-file"]
+
+
 @pytest.mark.parametrize(
     "file",
     [

@@ -4,7 +4,7 @@ import json
 
 from chalicelib.errors import Unavailable
 from chalicelib.kit.isolation import isolated
-from tests.support.apps.edge import logged
+from tests.support.log_lines import logged
 
 
 def test_an_unexpected_error_is_logged_without_its_message_and_an_error_of_ours_is_not() -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from chalicelib.kit.log import add_to_log, current_correlation_id, failure, get_logger, log_context, masked
 from chalicelib.kit.masking import MASK, Secret
-from tests.support.apps.edge import logged
+from tests.support.log_lines import logged
 
 SECRET = "hunter2-very-secret"
 

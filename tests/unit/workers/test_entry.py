@@ -16,7 +16,7 @@ from chalicelib.kit.log import get_logger
 from chalicelib.kit.unreadable import Unreadable, report_unreadable
 from chalicelib.settings import Settings
 from chalicelib.workers.entry import MessageFailed, each, is_late, run_tick
-from tests.support.apps.edge import logged
+from tests.support.log_lines import logged
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -18,10 +18,10 @@ from tests.support.apps.edge import (
     ClientResponse,
     ThingOutput,
     lambda_event,
-    logged,
     make_edge,
     through_lambda_event,
 )
+from tests.support.log_lines import logged
 
 THINGS = "/api/v1/things"
 UNKNOWN = "00000000-0000-4000-8000-000000000000"

@@ -7,6 +7,7 @@ from typing import Any
 from chalicelib.domain.connectors.cluster import ConnectSnapshot, TickInput, evaluate_tick
 from chalicelib.domain.connectors.cluster_view import ClusterView
 from chalicelib.domain.connectors.memory import ConnectorMemory, DesiredConnector
+from chalicelib.domain.connectors.orphans import DELETE_AFTER, Orphan
 from chalicelib.domain.connectors.step import ConnectorLook
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
 from chalicelib.domain.names import ConnectorKind, connector_name
@@ -31,7 +32,8 @@ def desired(state: DesiredState = DesiredState.RUNNING, **fields: Any) -> Desire
 
 
 RUNS, PAUSED = desired(), desired(DesiredState.PAUSED)
-RUNNING = status(A)
+RUNNING, STOPPED = status(A), status(A, "STOPPED")
+REFUSED = status(A, "RUNNING", "FAILED", diagnosis=Diagnosis.AUTH)
 
 
 def memory(
@@ -47,6 +49,15 @@ def look(
 ) -> ConnectorLook:
     """A look at the connector A, unless its status has another name."""
     return ConnectorLook(name=seen.name if seen else A, status=seen, desired=wanted, **fields)
+
+
+UNDESIRED = look(status(ORPHAN), None)
+OLD = Orphan(since=NOW - DELETE_AFTER, ours=True)
+FOREIGN = ConnectorMemory(foreign_until=NOW + TICK)
+
+
+def of_orphan(orphan: Orphan | None = None) -> ConnectorMemory:
+    return memory(status(ORPHAN), None, orphan=orphan)
 
 
 def read(*statuses: ConnectorStatus, hashes: Mapping[str, str] | None = None, **fields: Any) -> TickInput:

@@ -1,42 +1,40 @@
 """What is concluded about one connector: what to remember of it, what to do, what is wrong."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
 from chalicelib.domain.connectors import restarts
 from chalicelib.domain.connectors.drift import Drift
 from chalicelib.domain.connectors.memory import NOTHING, ConnectorMemory
-from chalicelib.domain.connectors.orphans import DELETE_AFTER, QUARANTINE_AFTER, Orphan
+from chalicelib.domain.connectors.orphans import QUARANTINE_AFTER, Orphan
 from chalicelib.domain.connectors.recreations import Recreations
 from chalicelib.domain.connectors.restarts import NOT_RESTARTED, RestartCause, Restarts
 from chalicelib.domain.connectors.step import Action, ConnectorLook, step, with_attempt
-from chalicelib.domain.connectors.transitions import Transition
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.diagnosis.hints import hint_of
-from chalicelib.domain.names import ConnectorKind
-from chalicelib.domain.observation import ConnectorStatus, ObservedState
 from tests.unit.domain.connectors.looks import (
-    IDS,
+    FOREIGN,
     NOW,
+    OLD,
     ORPHAN,
     PAUSED,
+    REFUSED,
     RUNNING,
     RUNS,
+    STOPPED,
     TICK,
+    UNDESIRED,
     A,
     desired,
     look,
     memory,
+    of_orphan,
     status,
 )
 
-AUTH, CONNECTION, WAL = Diagnosis.AUTH, Diagnosis.CONNECTION, Diagnosis.WAL_GONE
-STOPPED = status(A, "STOPPED")
+AUTH, CONNECTION = Diagnosis.AUTH, Diagnosis.CONNECTION
 FAILED = status(A, "RUNNING", "FAILED", diagnosis=CONNECTION)
-REFUSED = status(A, "RUNNING", "FAILED", diagnosis=AUTH)
 BEFORE = NOW - TICK
 VANISHED = Recreations(vanished=(NOW,))
 TRIED = Recreations(count=1, tried_at=BEFORE, vanished=(BEFORE,))
@@ -308,13 +306,8 @@ def test_a_step_follows_from_what_is_remembered_and_seen(
 
 
 YOUNG, DUE = Orphan(since=NOW - QUARANTINE_AFTER + TICK), Orphan(since=NOW - QUARANTINE_AFTER)
-OLD = Orphan(since=NOW - DELETE_AFTER, ours=True)
-UNDESIRED, SEEN_STOPPED = look(status(ORPHAN), None), look(status(ORPHAN, "STOPPED"), None)
-FOREIGN, EXPIRED = ConnectorMemory(foreign_until=NOW + TICK), ConnectorMemory(foreign_until=NOW)
-
-
-def of_orphan(orphan: Orphan | None = None) -> ConnectorMemory:
-    return memory(status(ORPHAN), None, orphan=orphan)
+SEEN_STOPPED = look(status(ORPHAN, "STOPPED"), None)
+EXPIRED = ConnectorMemory(foreign_until=NOW)
 
 
 @pytest.mark.parametrize(
@@ -370,62 +363,3 @@ def test_the_notices_say_that_nothing_restarts_a_connector_that_would_read_every
         after = step(memory(FAILED, NO_RESTART), look(seen, NO_RESTART), NOW).memory
         assert after.observation
         assert after.reasons(after.observation) == expected
-
-
-# transitions
-
-
-def change(before: ConnectorMemory, seen: ConnectorLook) -> tuple[Any, ...] | None:
-    """The states and the kinds of failure before and after."""
-    transition = step(before, seen, NOW).transition
-    return (transition.before, transition.after, transition.kinds) if transition else None
-
-
-ABSENT, UP, DOWN = ObservedState.NOT_DEPLOYED, ObservedState.RUNNING, ObservedState.FAILED
-OF_WAL = status(A, "RUNNING", "FAILED", diagnosis=WAL)
-
-
-@pytest.mark.parametrize(
-    ("before", "seen", "expected"),
-    [
-        pytest.param(NOTHING, look(), (None, UP, ()), id="first seen"),
-        pytest.param(NOTHING, look(None), (None, ABSENT, ()), id="first looked for"),
-        pytest.param(memory(), look(), None, id="quiet"),
-        pytest.param(memory(None), look(), (ABSENT, UP, ()), id="appears"),
-        pytest.param(memory(), look(None), (UP, ABSENT, ()), id="disappears"),
-        pytest.param(memory(None), look(None), None, id="stays away"),
-        pytest.param(memory(), look(STOPPED), (UP, ObservedState.STOPPED, ()), id="state"),
-        pytest.param(memory(), look(OF_WAL), (UP, DOWN, ("CDC_WAL_ERROR",)), id="task fails"),
-        pytest.param(memory(OF_WAL), look(OF_WAL), None, id="task stays failed"),
-        pytest.param(
-            memory(OF_WAL), look(REFUSED), (DOWN, DOWN, ("SOURCE_AUTH_FAILED",)), id="fails of something else"
-        ),
-        pytest.param(memory(OF_WAL), look(), (DOWN, UP, ()), id="recovers"),
-        pytest.param(memory(), look(replace(RUNNING, worker_id="other")), None, id="another worker"),
-        pytest.param(memory(drift=Drift(expected="a")), look(compared=True, config_hash="b"), None, id="drift"),
-        pytest.param(NOTHING, UNDESIRED, (None, UP, ()), id="orphan appears"),
-        pytest.param(of_orphan(OLD), look(None, None), (UP, ABSENT, ()), id="orphan disappears"),
-        pytest.param(FOREIGN, UNDESIRED, None, id="of another installation"),
-    ],
-)
-def test_a_transition_is_a_change_of_state_or_of_the_kind_of_failure(
-    before: ConnectorMemory, seen: ConnectorLook, expected: tuple[Any, ...] | None
-) -> None:
-    assert change(before, seen) == expected
-
-
-def transition(seen: ConnectorStatus, now: datetime = NOW) -> Transition:
-    found = step(memory(), look(seen), now).transition
-    assert found
-    return found
-
-
-def test_a_transition_names_the_resource_the_time_and_the_reasons() -> None:
-    failed = transition(OF_WAL)
-    assert failed.resource_on("k") == ("pipeline", IDS[0])
-    assert failed.reasons == (f"Task 0 has failed. {hint_of(WAL, ConnectorKind.SOURCE).message}",)
-    assert failed.at == NOW
-
-
-def test_the_reasons_of_a_transition_are_few() -> None:
-    assert len(transition(status(A, "RUNNING", *["FAILED"] * 900, diagnosis=WAL)).reasons) == 3

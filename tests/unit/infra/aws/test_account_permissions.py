@@ -8,7 +8,7 @@ from chalicelib.kit.masking import Secret
 from chalicelib.services.accounts.sessions import actor_of
 from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
 from tests.support.apps.second_factors import app_code
-from tests.unit.infra.aws.test_permissions import refused, taken
+from tests.unit.infra.aws.taken_actions import refused, taken
 
 __all__ = ["app", "app_of_the_module"]
 PASSWORD, ANOTHER = Secret("four quiet lamps at noon"), Secret("nine loud bells at dawn")

@@ -17,7 +17,7 @@ from chalicelib.services.alerts.alerts import Silence
 from infra.aws.permissions import policy_of
 from tests.support.alerting.virtual import AlertingDriver, alerting
 from tests.support.apps.in_process_app import InProcessApp, app, app_of_the_module
-from tests.unit.infra.aws.test_permissions import note_every_kind, refused, taken
+from tests.unit.infra.aws.taken_actions import note_every_kind, refused, taken
 
 __all__ = ["alerting", "app", "app_of_the_module"]
 URL = "https://hooks.slack.com/services/T0/B0/secret"

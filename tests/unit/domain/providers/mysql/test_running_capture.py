@@ -2,97 +2,45 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from chalicelib.domain.database import DatabaseProvider
 from chalicelib.domain.diagnosis.diagnoses import Diagnosis
-from chalicelib.domain.monitoring.condition import ConditionCode, Severity
-from chalicelib.domain.monitoring.source_state import CaptureState, Finding, FindingCode
+from chalicelib.domain.monitoring.condition import Severity
+from chalicelib.domain.monitoring.source_state import CaptureState, FindingCode
 from chalicelib.domain.observation import DesiredState
 from chalicelib.domain.offset import StoredOffset
-from chalicelib.domain.pipeline import Capture, Pipeline, SnapshotMode
+from chalicelib.domain.pipeline import Pipeline, SnapshotMode
 from chalicelib.domain.providers.mysql.binlog import ServerBinlog
 from chalicelib.domain.providers.mysql.capture_provider import MySQLCapture
-from chalicelib.domain.providers.mysql.facts import BinlogStatus
 from chalicelib.domain.providers.mysql.gtid_set import GtidSet
 from chalicelib.domain.providers.mysql.running_capture import (
     MySQLCaptureFacts,
     begins_anew,
-    capture_state,
     lost_by_failure,
     lost_changes,
     must_read_again,
     offset_after_gap,
     read_again,
-    with_offset,
 )
-from chalicelib.domain.table import TableName
-from tests.support.entities import make_pipeline
-
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
-ORDERS, CUSTOMERS = TableName("shop", "orders"), TableName("shop", "customers")
-A = "3e11fa47-71ca-11e1-9e33-c80aa9429562"
-FILES = {"bin.000003": 900, "bin.000004": 1000, "bin.000005": 500}
-SETTINGS = {
-    "log_bin": "ON",
-    "binlog_format": "ROW",
-    "binlog_row_image": "FULL",
-    "binlog_row_value_options": "",
-}
-
-
-def pipeline(mode: SnapshotMode = SnapshotMode.INITIAL, **fields: Any) -> Pipeline:
-    properties = fields.pop("properties", {})
-    capture = Capture(topic_prefix="p", tables=(ORDERS, CUSTOMERS), snapshot_mode=mode, properties=properties)
-    state = {"desired_state": DesiredState.RUNNING, "provider": DatabaseProvider.MYSQL, "capture": capture}
-    return make_pipeline(**{**state, **fields})
-
-
-RUNNING = pipeline()
-LOG = ServerBinlog(
-    files=FILES,
-    executed=GtidSet.parse(f"{A}:1-99"),
-    purged=GtidSet.parse(f"{A}:1-20"),
-    uses_gtids=True,
-    retention_seconds=7 * 86_400,
+from tests.unit.domain.providers.mysql.captures import (
+    BEFORE,
+    LOG,
+    NOW,
+    OFFSET,
+    ORDERS,
+    PLAIN,
+    RUNNING,
+    WELL,
+    WITHOUT,
+    A,
+    codes,
+    look,
+    lost,
+    pipeline,
 )
-WELL = MySQLCaptureFacts(server_uuid="one", binlog=LOG, settings=SETTINGS, readers=frozenset({"16"}))
-PLAIN = replace(WELL, binlog=ServerBinlog(files=FILES, executed=GtidSet(), retention_seconds=7 * 86_400))
-"""A server without GTIDs."""
-
-OFFSET = {"ts_sec": int(NOW.timestamp()), "file": "bin.000005", "pos": 400, "gtids": f"{A}:1-98", "server_id": 1}
-WITHOUT = {key: value for key, value in OFFSET.items() if key != "gtids"}
-BEFORE = CaptureState(server="one", position="bin.000005:300", reader="16", log_end="bin.000005:450")
-
-
-def look(
-    facts: MySQLCaptureFacts = WELL,
-    offset: Mapping[str, Any] | None = OFFSET,
-    *,
-    of: Pipeline = RUNNING,
-    before: CaptureState | None = BEFORE,
-    supported: bool = True,
-) -> CaptureState:
-    state = capture_state(facts, of, before, NOW)
-    return with_offset(facts, of, before, state, StoredOffset(offset, supported=supported), NOW)
-
-
-def codes(state: CaptureState) -> list[str]:
-    return [finding.code.value for finding in state.findings]
-
-
-def lost(
-    facts: MySQLCaptureFacts,
-    offset: Mapping[str, Any] | None = OFFSET,
-    *,
-    of: Pipeline = RUNNING,
-    before: CaptureState | None = BEFORE,
-    reads_on: bool = False,
-) -> Finding | None:
-    return lost_changes(facts, of, before, StoredOffset(offset), reads_on=reads_on)
 
 
 def test_a_capture_that_works_has_no_findings() -> None:
@@ -108,98 +56,6 @@ def test_a_capture_that_works_has_no_findings() -> None:
 
 def test_the_first_look_remembers_the_server() -> None:
     assert look(before=None).server == "one"
-
-
-# who reads
-
-
-def test_that_nobody_reads_is_said_of_a_capture_that_should_run() -> None:
-    facts = replace(WELL, readers=frozenset())
-    (finding,) = look(facts).findings
-    assert (finding.code, finding.condition) == (FindingCode.NOT_READ, ConditionCode.CDC_BINLOG_ERROR)
-    assert not finding.certain
-    assert codes(look(facts, of=pipeline(desired_state=DesiredState.PAUSED))) == []
-
-
-def test_until_the_snapshot_is_complete_nobody_reads() -> None:
-    facts = replace(WELL, readers=frozenset())
-    for offset in (None, {**OFFSET, "snapshot": "INITIAL"}):
-        state = look(facts, offset)
-        assert codes(state) == []
-        assert state.position is None
-    assert look(facts, {**OFFSET, "snapshot": "INITIAL"}).log is not None
-
-
-def test_where_sessions_cannot_be_seen_it_is_not_known_who_reads() -> None:
-    state = look(replace(WELL, readers=None))
-    assert codes(state) == []
-    assert state.log is not None
-    assert state.log.active is None
-
-
-@pytest.mark.parametrize(
-    ("readers", "before", "active"),
-    [
-        ({"16", "17"}, None, True),
-        ({"16"}, None, None),
-        ({"16"}, "16,17", None),
-        ({"16"}, "16", True),
-        ({"18"}, "16", None),
-        ((), "16", False),
-    ],
-)
-def test_of_two_captures_with_one_session_it_is_not_known_which_is_read(
-    readers: set[str], before: str | None, active: bool | None
-) -> None:
-    facts = replace(WELL, captures=2, readers=frozenset(readers))
-    state = look(facts, before=replace(BEFORE, reader=before))
-    assert state.log is not None
-    assert state.log.active is active
-    assert ("NOT_READ" in codes(state)) is (active is False)
-
-
-def test_a_right_that_was_taken_away_is_said_before_the_next_start_fails() -> None:
-    facts = replace(WELL, binlog=ServerBinlog(files=None))
-    (finding,) = look(facts).findings
-    assert (finding.condition, finding.severity) == (ConditionCode.CDC_PERMISSION_ERROR, Severity.WARNING)
-    worse, _ = look(replace(facts, readers=frozenset())).findings
-    assert worse.severity is Severity.ERROR
-
-
-# what the server writes
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("log_bin", "OFF", "writes no binary log"),
-        ("binlog_format", "STATEMENT", "is not ROW"),
-        ("binlog_row_image", "MINIMAL", "at each start"),
-        ("binlog_row_value_options", "PARTIAL_JSON", "JSON columns"),
-    ],
-)
-def test_a_setting_that_was_changed_is_said_at_once(name: str, value: str, words: str) -> None:
-    (finding,) = look(replace(WELL, settings={**SETTINGS, name: value})).findings
-    assert words in finding.message
-    assert (finding.code, finding.condition, finding.certain) == (
-        *(FindingCode.TABLES_NOT_PUBLISHED, ConditionCode.CDC_BINLOG_ERROR),
-        True,
-    )
-
-
-def test_a_filter_of_the_binary_log_names_the_databases() -> None:
-    for status in (BinlogStatus(only_databases=frozenset({"other"})), BinlogStatus(ignored_databases={"shop"})):
-        (finding,) = look(replace(WELL, status=status)).findings
-        assert "leaves the databases shop out" in finding.message
-        assert finding.condition is None
-    assert codes(look(replace(WELL, status=BinlogStatus(only_databases=frozenset({"shop"}))))) == []
-
-
-def test_a_table_that_is_gone_is_an_error_and_one_that_is_hidden_a_warning() -> None:
-    gone, unseen = look(replace(WELL, dropped=frozenset({ORDERS}), hidden=frozenset({CUSTOMERS}))).findings
-    assert ("shop.orders do not exist" in gone.message, gone.severity) == (True, Severity.ERROR)
-    assert ("may not read shop.customers" in unseen.message, unseen.severity) == (True, Severity.WARNING)
-    assert not gone.certain
 
 
 # what was lost
