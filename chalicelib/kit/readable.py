@@ -1,11 +1,14 @@
 """Amounts as people read them."""
 
-_GIGABYTE = 1024**3
+_UNITS = (("GB", 1024**3, 1), ("MB", 1024**2, 1), ("KB", 1024, 0))
 
 
 def readable_size(size: float) -> str:
-    """A number of bytes: `1.5 GB`, `3.0 MB`."""
-    return f"{size / _GIGABYTE:.1f} GB" if size >= _GIGABYTE else f"{size / 1024**2:.1f} MB"
+    """A number of bytes: `1.5 GB`, `3.0 MB`, `12 KB`, `56 bytes`."""
+    for unit, of, digits in _UNITS:
+        if size >= of:
+            return f"{size / of:.{digits}f} {unit}"
+    return f"{size:.0f} bytes"
 
 
 def readable_duration(seconds: int) -> str:

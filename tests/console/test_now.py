@@ -1,6 +1,8 @@
 """The first screen: what needs a person."""
 
-from tests.console.console import Console, settle, sign_in
+from playwright.sync_api import expect
+
+from tests.console.console import Console, pass_seconds, settle, sign_in
 from tests.support.apps.sandbox import PASSWORD
 
 
@@ -10,6 +12,32 @@ def test_the_first_screen_shows_what_there_is_without_a_fault(console: Console) 
         opened.page.get_by_role("heading", name="What there is").wait_for()
         opened.page.get_by_role("link", name=pipeline["name"]).first.wait_for()
         assert opened.all_faults() == []
+
+
+def test_each_number_leads_to_the_list_of_what_it_counts(console: Console) -> None:
+    assert console.sandbox.pipeline
+    with console.signed_in() as opened:
+        links = opened.page.locator("dl.counts a")
+        links.first.wait_for()
+        places = {links.nth(index).get_attribute("href") or "" for index in range(links.count())}
+        assert {place.split("?")[0] for place in places} >= {"#/pipelines", "#/sources", "#/clusters"}
+        for place in sorted(places):
+            console.go(opened, place.removeprefix("#/"))
+            expect(opened.page.get_by_text("There is nothing at this address")).to_have_count(0)
+        assert opened.all_faults() == []
+
+
+def test_numbers_that_are_old_look_like_what_is_unknown(console: Console) -> None:
+    assert console.sandbox.pipeline
+    with console.signed_in() as opened:
+        opened.page.clock.install()
+        opened.page.reload()
+        known = opened.page.locator("dl.counts .tone-good")
+        expect(known.first).to_be_visible()
+        opened.page.route("**/api/v1/**", lambda route: route.abort())
+        pass_seconds(opened, 40)
+        expect(known).to_have_count(0)
+        expect(opened.page.locator("dl.counts .tone-unknown").first).to_be_visible()
 
 
 def test_a_person_who_signs_out_sees_nothing_any_more(console: Console) -> None:

@@ -1,9 +1,10 @@
 """What holds for every screen: axe finds nothing, nothing is too wide for a phone, nothing breaks without the API."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.console.console import Console, axe_violations
 from tests.console.screens import SCREENS
@@ -40,6 +41,21 @@ def test_a_screen_whose_data_cannot_be_read_says_so(console: Console, opened: Vi
         assert widths(opened) == []
     finally:
         page.unroute_all()
+
+
+@pytest.mark.parametrize("screen", ["pipelines", "deliveries", "sources", "topics", "alerts", "incidents", "changes"])
+def test_the_filters_leave_room_for_the_first_row_on_a_phone(console: Console, screen: str) -> None:
+    with console.signed_in(viewport={"width": 360, "height": 740}) as opened:
+        console.go(opened, SCREENS[screen](console.sandbox))
+        last = opened.page.locator("main search").bounding_box()
+        assert last is not None
+        assert last["y"] + last["height"] < 740 * 0.65
+
+
+def test_a_time_says_in_which_zone_it_is(console: Console) -> None:
+    with console.signed_in(timezone_id="Asia/Tokyo", locale="en-GB") as opened:
+        console.go(opened, SCREENS["changes"](console.sandbox))
+        expect(opened.page.locator("tbody time").first).to_have_text(re.compile(r"GMT\+9$"))
 
 
 def widths(opened: Visit) -> list[str]:

@@ -103,14 +103,38 @@ def test_all_tables_are_those_that_can_be_captured(console: Console) -> None:
         assert opened.all_faults() == []
 
 
-@pytest.mark.parametrize("kind", ["pipelines", "deliveries"])
-def test_a_list_leads_those_to_start_who_may_create_a_pipeline(console: Console, kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "words"), [("pipelines", "New pipeline, step by step"), ("deliveries", "New delivery")]
+)
+def test_a_list_leads_those_on_who_may_make_another_one(console: Console, kind: str, words: str) -> None:
     _, reader = console.sandbox.make_user("Viewer")
     for email, links in {ADMIN.email: 1, reader: 0}.items():
         with console.signed_in(email=email, password=PASSWORD if email == reader else ADMIN.password) as opened:
             console.go(opened, SCREENS[kind](console.sandbox))
             expect(opened.page.locator("tbody tr").first).to_be_visible()
-            expect(opened.page.get_by_role("link", name="New pipeline, step by step")).to_have_count(links)
+            expect(opened.page.get_by_role("link", name=words)).to_have_count(links)
+
+
+def test_a_pipeline_that_exists_is_chosen_for_a_new_delivery(console: Console) -> None:
+    sandbox = console.sandbox
+    pipeline, destination = sandbox.pipeline, sandbox.new_destination()
+    with console.signed_in(route=f"destinations/{destination['id']}") as opened:
+        page = opened.page
+        page.get_by_role("link", name="Deliver a pipeline to this destination").click()
+        page.get_by_label("Pipeline", exact=True).select_option(label=pipeline["name"])
+        expect(page.get_by_label("Destination", exact=True)).to_have_value(destination["id"])
+        expect(page.get_by_label(f"Table for {pipeline['topics'][0]}")).to_be_visible()
+        expect(page.get_by_role("link", name="1. Database")).to_contain_text("(done)")
+        assert opened.all_faults() == []
+
+
+def test_a_pipeline_leads_to_a_new_delivery_of_itself(console: Console) -> None:
+    pipeline = console.sandbox.pipeline
+    with console.signed_in(route=f"pipelines/{pipeline['id']}") as opened:
+        opened.page.get_by_role("link", name="New delivery").click()
+        expect(opened.page.get_by_label("Destination", exact=True)).to_be_visible()
+        expect(opened.page.get_by_label("Pipeline", exact=True)).to_have_count(0)
+        assert f"pipeline={pipeline['id']}" in opened.page.url
 
 
 def test_nothing_looks_as_if_it_could_take_back_what_was_sent(console: Console) -> None:

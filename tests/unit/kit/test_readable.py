@@ -6,9 +6,17 @@ from chalicelib.kit.readable import readable_duration, readable_size
 
 
 @pytest.mark.parametrize(
-    ("size", "text"), [(0, "0.0 MB"), (3 * 1024**2, "3.0 MB"), (1024**3 - 1, "1024.0 MB"), (1.5 * 1024**3, "1.5 GB")]
+    ("size", "text"),
+    [
+        (0, "0 bytes"),
+        (56, "56 bytes"),
+        (8_040, "8 KB"),
+        (3 * 1024**2, "3.0 MB"),
+        (1024**3 - 1, "1024.0 MB"),
+        (1.5 * 1024**3, "1.5 GB"),
+    ],
 )
-def test_a_size_is_in_megabytes_or_gigabytes(size: float, text: str) -> None:
+def test_a_size_is_in_the_largest_unit_of_which_it_has_one(size: float, text: str) -> None:
     assert readable_size(size) == text
 
 

@@ -58,17 +58,13 @@ export function ageText(time: string | null | undefined): string {
   return duration(age(time) ?? 0);
 }
 
-/** The same as a phrase: `2 min ago`. */
-export function ago(time: string): string {
-  return text("common.ago", { age: ageText(time) });
-}
-
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const short = new Intl.DateTimeFormat(undefined, {
   month: "short",
   day: "numeric",
   hour: "2-digit",
   minute: "2-digit",
+  timeZoneName: "short",
 });
 
 export function localTime(time: string): string {

@@ -8,7 +8,6 @@ import type { Look } from "../domain/states.ts";
 import { Button, Code, Copy, Icon } from "../kit/copy.tsx";
 import { Loaded } from "../kit/feedback.tsx";
 import { Items } from "../kit/table.tsx";
-import { ago } from "../kit/units.ts";
 import { plural, text, textOf } from "../texts/text.ts";
 import { RunButton } from "./operation.tsx";
 import { spaced, When } from "./pieces.tsx";
@@ -154,7 +153,7 @@ function Shown({ report, title }: { report: Schemas["ReadinessOutput"]; title: s
   return (
     <>
       <p aria-live="polite">
-        <strong>{textOf("ready", report.status)}</strong> <span class="quiet">{ago(report.checked_at)}</span>
+        <strong>{textOf("ready", report.status)}</strong> <When time={report.checked_at} />
       </p>
       {toDo.length > 0 && (
         <p class="buttons">

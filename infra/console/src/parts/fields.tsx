@@ -8,7 +8,7 @@ import { Button } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Loaded } from "../kit/feedback.tsx";
 import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
-import { go, link } from "../kit/router.ts";
+import { go } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { DeleteButton } from "./actions.tsx";
 import { Reopen } from "./conflict.tsx";
@@ -50,10 +50,15 @@ export function choicesOf(group: string, codes: readonly string[]): Choice[] {
   return codes.map((value) => ({ value, label: textOf(group, value) }));
 }
 
+/** Some resources, by their names. */
+export function choicesFrom(rows: readonly { id: string; name: string }[]): Choice[] {
+  return rows.map(({ id, name }) => ({ value: id, label: name }));
+}
+
 /** None while they are being read, and where they cannot be. */
 export function useChoices(list: ListId): Choice[] {
   const { data } = useLive(list, { every: ON_DEMAND });
-  return ((data ?? []) as { id: string; name: string }[]).map(({ id, name }) => ({ value: id, label: name }));
+  return choicesFrom((data ?? []) as { id: string; name: string }[]);
 }
 
 /** The name of one of them; its id while it is not known. */
@@ -207,18 +212,16 @@ export function EditButton<T extends One>({ operation, now, children }: EditProp
 
 interface LinkProps {
   operation: OperationId;
-  /** The screen of the list. */
-  to: string;
+  href: string;
   label: string;
-  query?: Record<string, string>;
 }
 
 /** The link to the form that makes another one; those who may not make one read who may. */
-export function NewLink({ operation, to, label, query }: LinkProps) {
+export function NewLink({ operation, href, label }: LinkProps) {
   return (
     <p class="buttons">
       {can(operation) ? (
-        <a class="button" href={link([to, "new"], query)}>
+        <a class="button" href={href}>
           {label}
         </a>
       ) : (

@@ -3,15 +3,16 @@
 import type { ComponentProps } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE } from "../api/live.ts";
+import { wordsFor } from "../domain/source_log.ts";
 import { Chart } from "../kit/chart.tsx";
 import { Button } from "../kit/copy.tsx";
 import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
 import { place, setQuery } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
-import { ago, bytes, localTime, rate, shortTime } from "../kit/units.ts";
+import { bytes, duration, localTime, rate } from "../kit/units.ts";
 import { count, text, textOf } from "../texts/text.ts";
 import { ToPages, usePage } from "./list.tsx";
-import { ONE } from "./pieces.tsx";
+import { At, Facts, known, ONE, When } from "./pieces.tsx";
 import type { RunKind } from "./run_actions.tsx";
 
 const HOURS: Record<string, number> = { "1h": 1, "6h": 6, "24h": 24, "7d": 168, "30d": 720 };
@@ -75,6 +76,26 @@ export function MetricPlots({ kind, id }: { kind: RunKind; id: string }) {
   );
 }
 
+/** What a source keeps of its log for a pipeline, and when it would begin to lose changes. */
+export function LogFacts({ log }: { log: Schemas["LogOutput"] }) {
+  const isNear = log.seconds_to_loss !== null && log.seconds_to_loss < 86_400;
+  const toLoss = (seconds: number) => <strong class={isNear ? "fault" : ""}>{duration(seconds)}</strong>;
+  const isActive = log.active === null ? null : text(log.active ? "log.active" : "log.inactive");
+  return (
+    <Facts
+      rows={[
+        [textOf("log", log.kind), <code key="name">{log.name}</code>],
+        [text("log.to_loss"), known(log.seconds_to_loss, toLoss, wordsFor(log, "loss"))],
+        [text("log.retained"), known(log.retained_bytes, bytes)],
+        [text("log.safe"), known(log.safe_bytes, bytes, wordsFor(log, "safe"))],
+        [text("log.reader"), log.kind === "slot" ? isActive : undefined],
+        [text("log.status"), log.status ?? undefined],
+        [text("registered.looked_at"), <When key="at" time={log.observed_at} />],
+      ]}
+    />
+  );
+}
+
 /** The log that a source keeps, against what it may keep. */
 export function LogPlot({ sourceId }: { sourceId: string }) {
   const asked = { path: { uuid: sourceId }, query: { from: begins() }, every: EVERY_MINUTE };
@@ -115,10 +136,10 @@ function Shown({ entry }: { entry: Schemas["TimelineEntryOutput"] }) {
   return (
     <>
       <p class="facts">
-        <time dateTime={entry.at} title={localTime(entry.at)}>
-          {shortTime(entry.at)}
-        </time>
-        <span class="quiet">{ago(entry.at)}</span>
+        <At time={entry.at} />
+        <span class="quiet">
+          <When time={entry.at} />
+        </span>
         <span class="label">{textOf("timeline_kind", entry.kind)}</span>
         {entry.outcome && <strong>{textOf("outcome", entry.outcome)}</strong>}
         {who && <span class="quiet">{who}</span>}

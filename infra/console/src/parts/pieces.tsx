@@ -4,6 +4,7 @@ import { type ComponentChildren, Fragment } from "preact";
 import { LOOKS, type Observed, OLD_AFTER, shownState } from "../domain/states.ts";
 import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
+import { Items } from "../kit/table.tsx";
 import { age, duration, localTime, now, onServer } from "../kit/units.ts";
 import { type TextKey, text, textOf } from "../texts/text.ts";
 
@@ -126,6 +127,16 @@ export function ResourceLink(one: LinkProps) {
   );
 }
 
+/** Several of these, one a line; a word where there is none. */
+export function ResourceLines({ of, none }: { of: readonly LinkProps[]; none: TextKey }) {
+  if (!of.length) return <NotMeasured words={none} />;
+  return (
+    <Items of={of} class="lines">
+      {(one) => <ResourceLink {...one} />}
+    </Items>
+  );
+}
+
 interface Props {
   observed: string;
   observedAt: string | null | undefined;
@@ -156,14 +167,11 @@ export function State(props: Props) {
       <span>
         <strong>{textOf("state", shown)}</strong>
         {isOld && ` ${text("state.last_known", { state: textOf("state", props.observed as Observed) })}`}
-        {desired && desired !== shown && desired !== "DRAFT" && (
-          <span class="desired"> {text("state.desired", { state: textOf("desired", desired) })}</span>
+        {seconds !== null && !props.isTimeless && (
+          <span class="age"> {text("common.ago", { age: duration(seconds) })}</span>
         )}
-        {desired === "DRAFT" && <span class="desired"> {text("desired.DRAFT")}</span>}
+        {desired && desired !== shown && <span class="desired"> {textOf("state_desired", desired)}</span>}
       </span>
-      {seconds !== null && !props.isTimeless && (
-        <span class="age">{text("state.age", { age: duration(seconds) })}</span>
-      )}
     </span>
   );
 }

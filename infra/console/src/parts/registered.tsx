@@ -18,7 +18,7 @@ import { Conflict } from "./conflict.tsx";
 import { Edited, useFields } from "./fields.tsx";
 import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
 import { OperationButton, saving, useAction, whoMay } from "./operation.tsx";
-import { Facts, Labels, NotMeasured, ONE, State, spaced, When } from "./pieces.tsx";
+import { Facts, Labels, NameLink, NotMeasured, ONE, State, spaced, When } from "./pieces.tsx";
 import { can } from "./session.ts";
 import { RotationForm, type RotationOperation, SystemForm, secretHelp } from "./system_form.tsx";
 
@@ -89,6 +89,8 @@ const TESTS = {
 } as const;
 
 function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
+  const { connection_id: id } = one;
+  const connection = id ? <NameLink type="connection" id={id} name={text("registered.connection")} /> : undefined;
   const labelled = Object.keys(one.labels).length > 0;
   return (
     <>
@@ -106,14 +108,7 @@ function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
         rows={[
           [text("system.provider"), textOf("provider", one.provider)],
           [text("registered.address"), <code key="address">{addressOf(one)}</code>],
-          [
-            text("type.connection"),
-            one.connection_id ? (
-              <a key="connection" href={link(["connections", one.connection_id])}>
-                {text("registered.connection")}
-              </a>
-            ) : undefined,
-          ],
+          [text("type.connection"), connection],
           [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
           [text("registered.environment"), one.environment ?? undefined],
           [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],

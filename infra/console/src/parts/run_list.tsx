@@ -10,7 +10,7 @@ import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
 import { count, text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
-import { choicesOf, useChoices } from "./fields.tsx";
+import { choicesOf, NewLink, useChoices } from "./fields.tsx";
 import { pace } from "./intent.ts";
 import {
   BY_LABEL,
@@ -25,7 +25,6 @@ import {
 } from "./list.tsx";
 import { Labels, known as measured, ONE, RunState } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
-import { can } from "./session.ts";
 
 type Row = Schemas["RowOutput"];
 const AT_MOST = 50;
@@ -59,13 +58,11 @@ export function RunList({ kind }: { kind: RunKind }) {
       goesOn={text("run_list.goes_on")}
       head={
         <>
-          {can("create_pipeline") && (
-            <p>
-              <a class="button" href={link(["start"])}>
-                {text("run_list.new")}
-              </a>
-            </p>
-          )}
+          <NewLink
+            operation={kind === "pipelines" ? "create_pipeline" : "deploy_delivery"}
+            href={link(["start"], kind === "pipelines" ? {} : { step: "deliver" })}
+            label={textOf("run_list.new", kind)}
+          />
           <Bulk kind={kind} rows={(known.data ?? []) as Row[]} selected={selected} onSelect={select} />
         </>
       }

@@ -10,7 +10,7 @@ import { Loaded, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
 import { type Tab, Tabs } from "../kit/tabs.tsx";
-import { age, ageText, duration, localTime, rate } from "../kit/units.ts";
+import { age, ageText, duration, rate } from "../kit/units.ts";
 import { count, text, textOf } from "../texts/text.ts";
 import { type FactRow, Facts, known, Labels, type Observation, ONE, RunState, State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
@@ -111,10 +111,10 @@ export function RunOverview<One extends Owner>({ kind, run, pieces, about, child
   return (
     <>
       <Flow pieces={pieces} />
+      {children}
       <Section title={text("runtime.numbers")}>
         <Numbers kind={kind} progress={seen.progress} throughput={one.metrics.throughput} />
       </Section>
-      {children}
       <Tasks tasks={seen.tasks} kind={kind} id={one.id} name={one.name} />
       <Section title={text("runtime.about")}>
         <Facts look="pairs" rows={about} />
@@ -190,7 +190,7 @@ export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_
       {error && (
         <div class="banner warn">
           <strong>{text("runtime.last_error", { age: ageText(error.at) })}</strong> {error.message}{" "}
-          <code>{error.code}</code> <time class="quiet" dateTime={error.at} title={localTime(error.at)} />
+          <code>{error.code}</code>
         </div>
       )}
     </>

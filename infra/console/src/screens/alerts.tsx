@@ -46,11 +46,7 @@ const COLUMNS: Column<Row>[] = [
   [text("alert.status"), (row) => textOf("alert_status", row.status)],
   [text("alert.resource"), (row) => <ResourceLink {...row.source} />, { isExtra: true }],
   [text("alert.since"), (row) => <When time={row.first_seen_at} />],
-  [
-    text("alert.lasted"),
-    (row) => (row.recovery_seconds === null ? "" : duration(row.recovery_seconds)),
-    { isExtra: true },
-  ],
+  [text("alert.lasted"), ({ recovery_seconds: took }) => took !== null && duration(took), { isExtra: true }],
   [text("alert.told"), (row) => <Told row={row} />],
 ];
 

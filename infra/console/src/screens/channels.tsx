@@ -62,7 +62,7 @@ export function Channels() {
       title={text("nav.channels")}
       columns={COLUMNS}
       none={text("channel.none")}
-      below={<NewLink operation="create_channel" to="channels" label={text("channels.create")} />}
+      below={<NewLink operation="create_channel" href="#/channels/new" label={text("channels.create")} />}
     />
   );
 }

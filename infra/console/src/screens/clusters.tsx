@@ -67,8 +67,7 @@ function Listed<Cluster>({ kind, known, columns }: ListedProps<Cluster>) {
       </Loaded>
       <NewLink
         operation={`create_${kind}_cluster`}
-        to="clusters"
-        query={{ kind }}
+        href={link(["clusters", "new"], { kind })}
         label={text(`cluster.register_${kind}`)}
       />
     </Section>

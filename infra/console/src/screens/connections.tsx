@@ -6,7 +6,7 @@ import { Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
 import { EditButton } from "../parts/fields.tsx";
-import { Facts, Labels, ResourceLink, State, spaced, When } from "../parts/pieces.tsx";
+import { Facts, Labels, ResourceLines, ResourceLink, State, spaced, When } from "../parts/pieces.tsx";
 import { addressOf, SecretsAndEnd, SystemList, Test } from "../parts/registered.tsx";
 import { SystemForm } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
@@ -24,7 +24,7 @@ function columns(readAt: number | undefined): Column<Row>[] {
     [text("column.name"), (row) => <a href={link(["connections", row.id])}>{row.name}</a>],
     [text("system.provider"), (row) => textOf("provider", row.provider)],
     [text("column.state"), (row) => <Tested one={row} readAt={readAt} />],
-    [text("connections.used_by"), (row) => <UsedBy one={row} />],
+    [text("connections.used_by"), (row) => <ResourceLines of={row.used_by} none="connections.unused" />],
   ];
 }
 
@@ -32,15 +32,6 @@ function columns(readAt: number | undefined): Column<Row>[] {
 function Tested({ one, readAt }: { one: Row; readAt: number | undefined }) {
   const state = <State observed={one.status} observedAt={null} readAt={readAt} isTimeless />;
   return spaced(state, <When time={one.last_tested_at} />);
-}
-
-function UsedBy({ one }: { one: Row }) {
-  if (!one.used_by.length) return <span class="quiet">{text("connections.unused")}</span>;
-  return (
-    <Items of={one.used_by} class="lines">
-      {(user) => <ResourceLink {...user} />}
-    </Items>
-  );
 }
 
 export function Connection({ rest }: ScreenProps) {
@@ -57,7 +48,7 @@ export function Connection({ rest }: ScreenProps) {
               [text("column.state"), <Tested key="state" one={one} readAt={at} />],
               [text("registered.address"), <code key="address">{addressOf(one)}</code>],
               [text("registered.labels"), <Labels key="labels" kind="connections" labels={one.labels} />],
-              [text("connections.used_by"), <UsedBy key="used" one={one} />],
+              [text("connections.used_by"), <ResourceLines key="used" of={one.used_by} none="connections.unused" />],
             ]}
           />
           <p class="buttons">

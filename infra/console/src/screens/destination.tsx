@@ -37,14 +37,15 @@ function Deliveries({ destination: { id, name } }: { destination: Destination })
       <h2>{text("nav.deliveries")}</h2>
       <Read of="destination_status" path={{ uuid: id }} every={pace(false)}>
         {({ deliveries }, { at }) => {
-          if (!deliveries.length) {
-            const leads = [link(["pipelines"]), text("destination.from_pipeline")] as const;
-            return <Empty title={text("destination.no_delivery")} leads={leads} />;
-          }
+          const more = (
+            <a href={link(["start"], { step: "deliver", destination: id })}>{text("destination.deliver")}</a>
+          );
+          if (!deliveries.length) return <Empty title={text("destination.no_delivery")}>{more}</Empty>;
           const rows = deliveries.map((one) => ({ ...one, reason: one.reasons[0] ?? null }));
           return (
             <>
               <RunLines kind="deliveries" rows={rows} readAt={at} />
+              <p>{more}</p>
               <p class="buttons">
                 {CONTROLS.map((verb) => (
                   <ActionButton

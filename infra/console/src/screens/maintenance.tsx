@@ -60,7 +60,7 @@ function List() {
       help={text("maintenance.help")}
       columns={COLUMNS}
       none={text("maintenance.none")}
-      below={<NewLink operation="create_maintenance" to="maintenance" label={text("maintenance.create")} />}
+      below={<NewLink operation="create_maintenance" href="#/maintenance/new" label={text("maintenance.create")} />}
     />
   );
 }

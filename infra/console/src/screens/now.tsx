@@ -24,7 +24,7 @@ export function Now() {
         {(overview, known) => (
           <>
             <Attention overview={overview} known={known} />
-            <Counts overview={overview} />
+            <Counts overview={overview} isOld={seenAge(known) > OLD_AFTER} />
             <Activity changes={overview.recent_activity} />
           </>
         )}
@@ -33,11 +33,16 @@ export function Now() {
   );
 }
 
-function Attention({ overview, known: { at: readAt, observedAt } }: { overview: Overview; known: Known<unknown> }) {
+/** Seconds since what is shown was seen. */
+function seenAge({ at, observedAt }: Known<unknown>): number {
+  const read = at === undefined ? 0 : (now.value - onServer(at)) / 1_000;
+  return Math.max(read, age(observedAt, now.value) ?? 0);
+}
+
+function Attention({ overview, known }: { overview: Overview; known: Known<unknown> }) {
   const cards = overview.attention;
   const isEmpty = Object.values(overview.pipelines).every((number) => number === 0);
-  const read = readAt === undefined ? 0 : (now.value - onServer(readAt)) / 1_000;
-  const seconds = Math.max(read, age(observedAt, now.value) ?? 0);
+  const seconds = seenAge(known);
   if (!cards.length && isEmpty) {
     const words = { title: text("now.no_pipeline"), help: text("now.no_pipeline_help") };
     return <Empty {...words} leads={[link(["start"]), text("sources.start")]} />;
@@ -54,7 +59,7 @@ function Attention({ overview, known: { at: readAt, observedAt } }: { overview: 
         id={({ alert_id }) => alert_id}
         look={({ severity }) => `card severity-${severity}`}
       >
-        {(one) => <AttentionCard one={one} readAt={readAt} />}
+        {(one) => <AttentionCard one={one} readAt={known.at} />}
       </Items>
     </section>
   );
@@ -62,17 +67,22 @@ function Attention({ overview, known: { at: readAt, observedAt } }: { overview: 
 
 const KINDS = ["pipelines", "deliveries", "sources", "destinations", "connect_clusters", "stream_clusters"] as const;
 
-function Counts({ overview }: { overview: Overview }) {
+/** The screen with the list of these. */
+function screenOf(kind: string): string {
+  return kind.endsWith("clusters") ? "clusters" : kind;
+}
+
+function Counts({ overview, isOld }: { overview: Overview; isOld: boolean }) {
   return (
     <Section title={text("now.counts")}>
       <dl class="counts">
         {KINDS.map((kind) => (
           <div key={kind}>
             <dt>
-              <a href={link([kind.endsWith("clusters") ? "clusters" : kind])}>{textOf("kinds", kind)}</a>
+              <a href={link([screenOf(kind)])}>{textOf("kinds", kind)}</a>
             </dt>
             <dd>
-              <CountsByState kind={kind} counts={overview[kind]} />
+              <CountsByState kind={kind} counts={overview[kind]} isOld={isOld} />
             </dd>
           </div>
         ))}
@@ -81,13 +91,16 @@ function Counts({ overview }: { overview: Overview }) {
   );
 }
 
-function CountsByState({ kind, counts }: { kind: string; counts: Record<string, number> }) {
+type Numbers = Record<string, number>;
+
+/** What was seen too long ago looks like what is unknown. */
+function CountsByState({ kind, counts, isOld }: { kind: string; counts: Numbers; isOld: boolean }) {
   const present = Object.entries(counts).filter(([state, number]) => number > 0 && state in LOOKS);
   if (!present.length) return <span class="quiet">{text("now.none")}</span>;
   return present.map(([state, number]) => {
-    const { tone, shape } = LOOKS[state as Observed];
+    const { tone, shape } = LOOKS[isOld ? "UNKNOWN" : (state as Observed)];
     return (
-      <a key={state} class={`state tone-${tone}`} href={link([kind], { observed_state: state })}>
+      <a key={state} class={`state tone-${tone}`} href={link([screenOf(kind)], { observed_state: state })}>
         <Icon name={shape} />
         <span>
           {count(number)} {textOf("state", state)}

@@ -3,15 +3,15 @@
 import type { Schemas } from "../api/client.ts";
 import { useLive } from "../api/live.ts";
 import { worst } from "../domain/flow.ts";
-import { wordsFor } from "../domain/source_log.ts";
 import { Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items, Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
-import { ageText, bytes, duration } from "../kit/units.ts";
-import { LogPlot, MetricPlots, Timeline } from "../parts/history.tsx";
+import { duration } from "../kit/units.ts";
+import { NewLink } from "../parts/fields.tsx";
+import { LogFacts, LogPlot, MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
-import { type FactRow, Facts, known, RunState } from "../parts/pieces.tsx";
+import { type FactRow, ResourceLines, RunState } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
 import {
   connectorPiece,
@@ -61,11 +61,12 @@ interface Captured {
   name: string;
   topic: string | undefined;
   excluded: string[];
-  deliveries: Schemas["DeliveryOutput"][];
+  deliveries: { type: string; id: string; name: string }[];
 }
 
 function Tables({ pipeline }: { pipeline: Detail }) {
-  const { tables, topics, destinations, options } = pipeline;
+  const { tables, topics, options, stream_cluster_id: cluster } = pipeline;
+  const deliveries = pipeline.destinations.map((one) => ({ ...one, type: "delivery" }));
   const rows = tables.map(({ schema_name, table_name }, index): Captured => {
     // The topics are in the order of the tables, as long as each table has one of its own.
     const topic = topics.length === tables.length ? topics[index] : undefined;
@@ -75,7 +76,7 @@ function Tables({ pipeline }: { pipeline: Detail }) {
       excluded: (options.exclude_columns ?? [])
         .filter((one) => one.schema_name === schema_name && one.table_name === table_name)
         .map((one) => one.column_name),
-      deliveries: destinations.filter((one) => topic !== undefined && one.topics.includes(topic)),
+      deliveries: deliveries.filter((one) => topic !== undefined && one.topics.includes(topic)),
     };
   });
   return (
@@ -85,20 +86,11 @@ function Tables({ pipeline }: { pipeline: Detail }) {
       id={(row) => row.name}
       columns={[
         [text("column.table"), (row) => <code>{row.name}</code>],
-        [text("column.topic"), (row) => row.topic && <code>{row.topic}</code>],
-        [text("nav.deliveries"), (row) => <To deliveries={row.deliveries} />],
+        [text("column.topic"), ({ topic }) => topic && <TopicLink topic={topic} cluster={cluster} />],
+        [text("nav.deliveries"), (row) => <ResourceLines of={row.deliveries} none="now.none" />],
         [text("column.excluded"), (row) => row.excluded.join(", ") || text("now.none")],
       ]}
     />
-  );
-}
-
-function To({ deliveries }: Pick<Captured, "deliveries">) {
-  if (!deliveries.length) return <span class="quiet">{text("now.none")}</span>;
-  return (
-    <Items of={deliveries} class="lines">
-      {({ id, name }) => <a href={link(["deliveries", id])}>{name}</a>}
-    </Items>
   );
 }
 
@@ -106,7 +98,16 @@ function Overview(run: Run<Detail>) {
   const { one, seen } = run;
   return (
     <RunOverview kind="pipelines" run={run} pieces={pieces(run)} about={aboutOf(one)}>
-      {seen.log && <Log log={seen.log} />}
+      <NewLink
+        operation="deploy_delivery"
+        href={link(["start"], { step: "deliver", pipeline: one.id })}
+        label={text("run_list.new.deliveries")}
+      />
+      {seen.log && (
+        <Section title={text("log.title")}>
+          <LogFacts log={seen.log} />
+        </Section>
+      )}
     </RunOverview>
   );
 }
@@ -132,17 +133,25 @@ function pieces(run: Run<Detail>): Piece[] {
   ];
 }
 
+function TopicLink({ topic, cluster }: { topic: string; cluster: string }) {
+  return (
+    <a href={link(["topics", topic], { cluster_id: cluster })}>
+      <code>{topic}</code>
+    </a>
+  );
+}
+
 const FEW = 5;
 
 function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detail["stream_cluster"] }) {
-  const first = topics.slice(0, FEW).map((topic) => <code key={topic}>{topic}</code>);
+  const first = topics.slice(0, FEW).map((topic) => <TopicLink key={topic} topic={topic} cluster={cluster.id} />);
   const rest = topics.length - FEW;
   const more = rest > 0 ? [<span class="quiet">{text("flow.more", { count: count(rest) })}</span>] : [];
   return (
     <>
       <p>{plural("flow.topic_count", topics.length)}</p>
       <Items of={[...first, ...more]}>{(line) => line}</Items>
-      <p class="quiet">{cluster.name}</p>
+      <a href={link(["clusters", cluster.id])}>{cluster.name}</a>
     </>
   );
 }
@@ -159,25 +168,6 @@ function Deliveries({ deliveries, readAt }: { deliveries: Detail["destinations"]
         </>
       )}
     </Items>
-  );
-}
-
-/** What the source keeps for the pipeline, and when it would begin to lose changes. */
-function Log({ log }: { log: Schemas["LogOutput"] }) {
-  const isNear = log.seconds_to_loss !== null && log.seconds_to_loss < 86_400;
-  const toLoss = (seconds: number) => <strong class={isNear ? "fault" : ""}>{duration(seconds)}</strong>;
-  const rows: FactRow[] = [
-    [text("log.retained"), known(log.retained_bytes, bytes)],
-    [text("log.safe"), known(log.safe_bytes, bytes, wordsFor(log, "safe"))],
-    [text("log.to_loss"), known(log.seconds_to_loss, toLoss, wordsFor(log, "loss"))],
-    [text("log.active"), known(log.active, (is) => text(is ? "common.yes" : "common.no"))],
-    [text("column.state"), log.status ?? undefined],
-  ];
-  return (
-    <Section title={text("log.heading", { kind: textOf("log_kind", log.kind), name: log.name })}>
-      <Facts look="counts" rows={rows} />
-      <p class="quiet">{text("log.seen", { age: ageText(log.observed_at) })}</p>
-    </Section>
   );
 }
 

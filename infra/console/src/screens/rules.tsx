@@ -66,7 +66,7 @@ export function Rules() {
       title={text("nav.rules")}
       columns={columns}
       none={text("rule.none")}
-      below={<NewLink operation="create_alert_rule" to="rules" label={text("rules.create")} />}
+      below={<NewLink operation="create_alert_rule" href="#/rules/new" label={text("rules.create")} />}
     />
   );
 }

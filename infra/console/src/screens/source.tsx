@@ -3,16 +3,14 @@
 import { Fragment } from "preact";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
-import { wordsFor } from "../domain/source_log.ts";
 import { Empty, Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Items } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
-import { bytes, duration } from "../kit/units.ts";
 import { Outcome, Readiness } from "../parts/checks.tsx";
-import { LogPlot, Span } from "../parts/history.tsx";
+import { LogFacts, LogPlot, Span } from "../parts/history.tsx";
 import { type Filter, Filters, ListOf, useListQuery, usePage } from "../parts/list.tsx";
-import { Facts, known, ResourceLink, spaced, When } from "../parts/pieces.tsx";
+import { ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { RegisteredScreen, Settings, Test } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
 import { Discovery, Tables } from "../parts/table_picker.tsx";
@@ -101,7 +99,7 @@ function Logs({ sourceId }: { sourceId: string }) {
               <Fragment key={row.id}>
                 <h2>{row.name}</h2>
                 <Read of="pipeline_status" path={{ uuid: row.id }} lines={2}>
-                  {({ log }) => (log ? <Log log={log} /> : <p class="quiet">{text("source_log.none")}</p>)}
+                  {({ log }) => (log ? <LogFacts log={log} /> : <p class="quiet">{text("log.none")}</p>)}
                 </Read>
               </Fragment>
             ))}
@@ -112,23 +110,6 @@ function Logs({ sourceId }: { sourceId: string }) {
       <Span />
       <LogPlot sourceId={sourceId} />
     </>
-  );
-}
-
-function Log({ log }: { log: Schemas["LogOutput"] }) {
-  const isActive = log.active === null ? null : text(log.active ? "source_log.active" : "source_log.inactive");
-  return (
-    <Facts
-      rows={[
-        [textOf("source_log", log.kind), <code key="name">{log.name}</code>],
-        [text("source_log.connection"), log.kind === "slot" ? isActive : undefined],
-        [text("source_log.status"), log.status ?? undefined],
-        [text("source_log.retained"), known(log.retained_bytes, bytes)],
-        [text("source_log.safe"), known(log.safe_bytes, bytes, wordsFor(log, "safe"))],
-        [text("source_log.loss"), known(log.seconds_to_loss, duration, wordsFor(log, "loss"))],
-        [text("registered.looked_at"), <When key="at" time={log.observed_at} />],
-      ]}
-    />
   );
 }
 

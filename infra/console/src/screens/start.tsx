@@ -29,12 +29,13 @@ export function Start() {
 }
 
 function Steps({ way }: { way: Journey }) {
-  const source = useLive("get_source", { path: { uuid: way.source }, off: !way.source });
   const pipeline = useLive("get_pipeline", { path: { uuid: way.pipeline }, off: !way.pipeline });
+  const sourceId = way.source || pipeline.data?.source_id || "";
+  const source = useLive("get_source", { path: { uuid: sourceId }, off: !sourceId });
   const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
   const props: StepProps = {
     way,
-    source: way.source ? source.data : undefined,
+    source: sourceId ? source.data : undefined,
     pipeline: way.pipeline ? pipeline.data : undefined,
     choices,
     choose: (changes) => keep((current) => ({ ...current, ...changes })),
@@ -68,9 +69,9 @@ function savedText({ way, source, pipeline }: StepProps): string {
   return textOf("start_saved", way.step);
 }
 
-function isDone(step: Step, { way, pipeline, choices }: StepProps): boolean {
+function isDone(step: Step, { way, source, pipeline, choices }: StepProps): boolean {
   const done: Record<Step, boolean> = {
-    database: Boolean(way.source),
+    database: Boolean(way.source || source),
     ready: Boolean(way.pipeline),
     tables: Boolean(way.pipeline) || choices.tables.length > 0,
     clusters: Boolean(way.pipeline) || Boolean(way.stream && way.connect),
@@ -102,6 +103,7 @@ const FIRST = ["database", "tables", "clusters", "preview"] as const;
 
 function Onward({ number, ...props }: StepProps & { number: number }) {
   const { way } = props;
+  const next = STEPS[number + 1];
   const lacks = FIRST.find((step) => !way.pipeline && STEPS.indexOf(step) <= number && !isDone(step, props));
   const to = (word: "back" | "next", step: Step | undefined) =>
     step && (
@@ -110,7 +112,7 @@ function Onward({ number, ...props }: StepProps & { number: number }) {
   return (
     <p class="buttons">
       {to("back", STEPS[number - 1])}
-      {lacks ? <span class="quiet">{textOf("start_missing", lacks)}</span> : to("next", STEPS[number + 1])}
+      {next && lacks ? <span class="quiet">{textOf("start_missing", lacks)}</span> : to("next", next)}
     </p>
   );
 }

@@ -4,11 +4,11 @@ import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE } from "../api/live.ts";
 import { Empty, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
-import { type Column, Items, Table } from "../kit/table.tsx";
+import { type Column, Table } from "../kit/table.tsx";
 import { bytes, measured } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
-import { Facts, Heading, ResourceLink, spaced, When } from "../parts/pieces.tsx";
+import { Facts, Heading, ResourceLines, spaced, When } from "../parts/pieces.tsx";
 import { count, text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -19,27 +19,13 @@ const NUMBER = { isNumber: true };
 const READ = 500;
 const SHOWN = 100;
 
-function WrittenBy({ topic }: { topic: Pick<Row, "used_by_pipelines"> }) {
-  if (!topic.used_by_pipelines.length) return <span class="quiet">{text("topic.no_user")}</span>;
-  return (
-    <Items of={topic.used_by_pipelines} class="lines">
-      {(user) => <ResourceLink {...user} />}
-    </Items>
-  );
-}
-
 /** The deliveries of a pipeline that read this topic of it. */
 function ReadBy({ id, topic }: { id: string; topic: string }) {
   return (
     <Read of="list_pipeline_destinations" path={{ uuid: id }} lines={1}>
       {(deliveries) => {
         const readers = deliveries.filter((one) => one.topics.includes(topic));
-        if (!readers.length) return <span class="quiet">{text("topic.no_reader")}</span>;
-        return (
-          <Items of={readers} class="lines">
-            {(one) => <ResourceLink type="delivery" {...one} />}
-          </Items>
-        );
+        return <ResourceLines of={readers.map((one) => ({ type: "delivery", ...one }))} none="topic.no_reader" />;
       }}
     </Read>
   );
@@ -56,7 +42,7 @@ function columnsOf(clusterId: string): Column<Row>[] {
     [text("topic.partitions"), (row) => measured(row.partitions), NUMBER],
     [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
     [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
-    [text("topic.written_by"), (row) => <WrittenBy topic={row} />],
+    [text("topic.written_by"), (row) => <ResourceLines of={row.used_by_pipelines} none="topic.no_user" />],
     [text("topic.protection"), (row) => <Protection topic={row} />],
   ];
 }
@@ -132,7 +118,7 @@ function Content({ topic, clusterId }: { topic: Schemas["TopicDetailOutput"]; cl
           [text("topic.partitions"), measured(topic.partitions)],
           [text("topic.copies"), measured(topic.replication_factor)],
           [text("topic.size"), measured(topic.size, bytes)],
-          [text("topic.written_by"), <WrittenBy key="writers" topic={topic} />],
+          [text("topic.written_by"), <ResourceLines key="writers" of={topic.used_by_pipelines} none="topic.no_user" />],
           [text("topic.read_by"), topic.used_by_pipelines.length ? readers : undefined],
           [text("topic.protection"), topic.protected || topic.internal ? <Protection topic={topic} /> : undefined],
           [text("cluster.checked"), <When key="checked" time={topic.checked_at} />],

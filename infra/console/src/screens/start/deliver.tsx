@@ -7,7 +7,7 @@ import { defaultSchema, mappingsOf, type Target, tableOf } from "../../domain/ma
 import { isDatabase, PROVIDERS } from "../../domain/systems.ts";
 import { Code } from "../../kit/copy.tsx";
 import { Read } from "../../kit/feedback.tsx";
-import { Check, Form, Input } from "../../kit/form.tsx";
+import { Check, Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Items } from "../../kit/table.tsx";
 import { ActionButton } from "../../parts/actions.tsx";
@@ -15,6 +15,7 @@ import { Arrivals } from "../../parts/arrival.tsx";
 import { TestButton } from "../../parts/checks.tsx";
 import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
 import { useDraft } from "../../parts/draft.ts";
+import { choicesFrom } from "../../parts/fields.tsx";
 import { useAction } from "../../parts/operation.tsx";
 import { Preview } from "../../parts/preview.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
@@ -27,9 +28,29 @@ type Pipeline = Schemas["PipelineDetailOutput"];
 type Found = Schemas["DeliveryPreviewOutput"];
 
 export function DeliverStep({ way, pipeline }: StepProps) {
-  if (!way.pipeline) return <Missing way={way} step="preview" />;
+  if (!way.pipeline) return <WhichPipeline way={way} />;
   if (way.delivery) return pipeline ? <Delivering pipeline={pipeline} id={way.delivery} /> : null;
   return <ToDestination way={way} pipeline={pipeline} />;
+}
+
+/** One of those that exist already. */
+function WhichPipeline({ way }: Pick<StepProps, "way">) {
+  return (
+    <Read of="list_pipelines" query={{ view: "row", sort: "name" }} every={ON_DEMAND} lines={2}>
+      {(rows) =>
+        rows.length ? (
+          <Select
+            label={text("type.pipeline")}
+            value=""
+            choices={[{ value: "", label: text("start.none_chosen") }, ...choicesFrom(rows)]}
+            onValue={(pipeline) => way.to({ pipeline })}
+          />
+        ) : (
+          <Missing way={way} step="preview" />
+        )
+      }
+    </Read>
+  );
 }
 
 function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
