@@ -15,17 +15,14 @@ from chalicelib.kit.ids import new_id
 from chalicelib.services.histories import History
 from tests.support.apps.call_interceptor import InterceptedCall, Point, Side
 from tests.support.apps.in_process_app import InProcessApp
-from tests.support.apps.measured_brokers import register_measured_brokers
+from tests.support.apps.measured_brokers import measured_pipeline
 from tests.support.apps.source_looks import GB, keep, look
 
 
 @pytest.fixture
 def pipeline(app: InProcessApp) -> Pipeline:
     """A running pipeline whose brokers are measured."""
-    register_measured_brokers(app)
-    for topic in list(app.kafka.state.topics):
-        app.kafka.state.delete_topic(topic)
-    pipeline = app.deployed_pipeline()
+    pipeline = measured_pipeline(app)
     app.kafka.state.create_topic(str(pipeline.capture.heartbeat_topic))
     return pipeline
 

@@ -17,7 +17,7 @@ from chalicelib.notify.texts import TextStyle, render
 from chalicelib.notify.webhook.sender import payload
 from tests.support.alerting.notifications import message
 from tests.support.apps.in_process_app import InProcessApp
-from tests.support.apps.measured_brokers import register_measured_brokers
+from tests.support.apps.measured_brokers import measured_pipeline
 
 ENDING = "SELECT pg_terminate_backend(4711);"
 BLOCKER = Blocker(
@@ -37,10 +37,7 @@ WHO = (
 @pytest.fixture
 def delivery(app: InProcessApp) -> Delivery:
     """A measured delivery that has delivered 40 of 100 records, before its target was looked at."""
-    register_measured_brokers(app)
-    for topic in list(app.kafka.state.topics):
-        app.kafka.state.delete_topic(topic)
-    pipeline = app.deployed_pipeline()
+    pipeline = measured_pipeline(app)
     delivery = app.services.deliveries.deploy(app.context(), app.destination().id, app.delivery_input(pipeline))
     app.kafka.state.advance(delivery.topics[0], 100)
     app.kafka.state.commit(f"connect-{delivery.connector_name}", delivery.topics[0], 0, 40)

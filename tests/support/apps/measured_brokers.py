@@ -18,13 +18,18 @@ def register_measured_brokers(app: InProcessApp) -> None:
     app.services.stream_clusters.create(app.context(), stream)
 
 
-@pytest.fixture
-def pipeline(app: InProcessApp) -> Pipeline:
-    """A pipeline whose brokers are measured: it runs and has sent a heartbeat."""
+def measured_pipeline(app: InProcessApp) -> Pipeline:
+    """A running pipeline on such brokers, which have no topics but its own."""
     register_measured_brokers(app)
     for topic in list(app.kafka.state.topics):
         app.kafka.state.delete_topic(topic)
-    pipeline = app.deployed_pipeline()
+    return app.deployed_pipeline()
+
+
+@pytest.fixture
+def pipeline(app: InProcessApp) -> Pipeline:
+    """A pipeline whose brokers are measured: it runs and has sent a heartbeat."""
+    pipeline = measured_pipeline(app)
     app.kafka.state.create_topic(str(pipeline.capture.heartbeat_topic))
     app.tick()
     return pipeline

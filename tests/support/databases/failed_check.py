@@ -1,3 +1,5 @@
+"""What a connection test has found wrong."""
+
 from chalicelib.domain.connection_checks import CheckStatus, TestCheck, TestResult
 
 
