@@ -59,8 +59,8 @@ class Running:
 
         def is_stored() -> bool:
             ((position,),) = self.source.run(confirmed)
-            (stored,) = httpx.get(f"{connect}/connectors/{name}/offsets").json()["offsets"]
-            return bool(stored["offset"].get("lsn_proc", 0) >= position)
+            stored = httpx.get(f"{connect}/connectors/{name}/offsets").json()["offsets"]
+            return any(each["offset"].get("lsn_proc", 0) >= position for each in stored)
 
         eventually(is_stored)
 
