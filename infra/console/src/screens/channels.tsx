@@ -11,7 +11,7 @@ import { Check, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
-import { blank, choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
+import { choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
 import { Facts, spaced, When } from "../parts/pieces.tsx";
@@ -69,34 +69,31 @@ export function Channels() {
 
 export function ChannelScreen({ rest }: ScreenProps) {
   return (
-    <EditorScreen<ChannelDetail> id={rest[0]} type="channel" list="channels">
-      {(channel, onSaved, now) => (
-        <>
-          {channel && now && (
-            <Facts
-              rows={[
-                [text("channel.provider"), textOf("provider", channel.provider)],
-                [text("column.state"), <DeliveryState key="state" channel={now} />],
-                [text("channel.last"), <LastDelivery key="last" channel={now} />],
-                [text("channel.address"), channel.credentials.mask],
-              ]}
-            />
-          )}
-          <Editor channel={channel} onSaved={onSaved} />
-        </>
+    <EditorScreen<ChannelDetail>
+      id={rest[0]}
+      type="channel"
+      list="channels"
+      facts={(channel) => (
+        <Facts
+          rows={[
+            [text("channel.provider"), textOf("provider", channel.provider)],
+            [text("column.state"), <DeliveryState key="state" channel={channel} />],
+            [text("channel.last"), <LastDelivery key="last" channel={channel} />],
+            [text("channel.address"), channel.credentials.mask],
+          ]}
+        />
       )}
-    </EditorScreen>
+      form={(channel, onSaved) => <Editor channel={channel} onSaved={onSaved} />}
+    />
   );
 }
-
-const EMPTY = blank(Object.values(CHANNEL_FIELDS).flat());
 
 function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";
   const [provider, setProvider] = useState<ChannelProvider>(channel?.provider ?? "chat-webhook");
   const [isEnabled, enable] = useState(channel?.enabled ?? true);
   const plain = useFields("column", { name: channel?.name ?? "", labels: labelsText(channel?.labels ?? {}) });
-  const secret = useFields("channel_field", EMPTY);
+  const secret = useFields<Record<string, string>>("channel_field", {});
   const request = () => {
     const config = configOf(provider, secret.values);
     const labels = labelsOf(plain.values.labels);

@@ -97,19 +97,20 @@ const EMPTY: Body = {
 export function RuleScreen({ rest }: ScreenProps) {
   const channels = useLive("list_channels", { every: ON_DEMAND }).data;
   return (
-    <EditorScreen<Rule> id={rest[0]} type="alert_rule" list="rules">
-      {(rule, onSaved) => (
+    <EditorScreen<Rule>
+      id={rest[0]}
+      type="alert_rule"
+      list="rules"
+      facts={(rule) => (
         <>
-          {rule && (
-            <div class="facts">
-              {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
-            </div>
-          )}
-          {rule?.is_default && <p class="quiet">{text("rule.is_default")}</p>}
-          <Editor body={rule ? bodyOf(rule) : EMPTY} rule={rule} onSaved={onSaved} />
+          <div class="facts">
+            {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
+          </div>
+          {rule.is_default && <p class="quiet">{text("rule.is_default")}</p>}
         </>
       )}
-    </EditorScreen>
+      form={(rule, onSaved) => <Editor rule={rule} onSaved={onSaved} />}
+    />
   );
 }
 
@@ -118,24 +119,18 @@ function bodyOf(rule: Rule): Body {
   return body;
 }
 
-interface EditorProps {
-  body: Body;
-  rule: Rule | undefined;
-  onSaved: (saved: Rule) => void;
-}
-
 /** Lists of which an empty one means all. */
 const GROUPS = ["severities", "event_types", "source_ids", "pipeline_ids"] as const;
 
-function Editor({ body: first, rule, onSaved }: EditorProps) {
+function Editor({ rule, onSaved }: { rule: Rule | undefined; onSaved: (saved: Rule) => void }) {
   const operation = rule ? "update_alert_rule" : "create_alert_rule";
-  const [body, setBody] = useState(first);
+  const [body, setBody] = useState(rule ? bodyOf(rule) : EMPTY);
   const { values, bind } = useFields("rule", {
-    name: first.name,
-    description: first.description ?? "",
-    cooldown_policy: String(first.cooldown_policy),
-    cooldown_seconds: String(first.cooldown_seconds),
-    labels: labelsText(first.labels),
+    name: body.name,
+    description: body.description ?? "",
+    cooldown_policy: String(body.cooldown_policy),
+    cooldown_seconds: String(body.cooldown_seconds),
+    labels: labelsText(body.labels),
   });
   const set = (changes: Partial<Body>) => setBody({ ...body, ...changes });
   const whole: Body = {
