@@ -176,14 +176,8 @@ function Opened<T extends One>({ now, type, list, facts, form }: EditorProps<T> 
   );
 }
 
-interface LinkProps {
-  operation: OperationId;
-  href: string;
-  label: string;
-}
-
 /** The link to the form that makes another one; those who may not make one read who may. */
-export function NewLink({ operation, href, label }: LinkProps) {
+export function NewLink({ operation, href, label }: { operation: OperationId; href: string; label: string }) {
   return (
     <p class="buttons">
       {can(operation) ? (

@@ -23,16 +23,11 @@ import { can, neededFor } from "./session.ts";
 /** What a call answers that is no dry run. */
 type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
 
-export interface Action {
-  /** The operation that is under way. */
-  busy: OperationId | "";
-  error: ApiError | undefined;
-  /** Carries it out and reads again what is on the screen; null when it failed. */
-  run: <Id extends OperationId>(id: Id, request?: Request_<Id>) => Promise<Received<Done<Id>> | null>;
-}
-
-/** One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice. */
-export function useAction(): Action {
+/**
+ * One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice.
+ * `busy` is the operation that is under way; `run` reads again what is on the screen, and answers null when it failed.
+ */
+export function useAction() {
   const [busy, setBusy] = useState<OperationId | "">("");
   const [error, setError] = useState<ApiError>();
   const keys = useRef(new Map<string, string>());

@@ -23,11 +23,6 @@ type Kind = "sources" | "destinations";
 /** Seconds: five looks that did not come. */
 const OLD_AFTER = 300;
 
-interface Props {
-  kind: Kind;
-  one: Registered;
-}
-
 /** Where it is, in one line. */
 export function addressOf({ config }: Pick<Registered, "config">): string {
   if ("bucket" in config) return [config.endpoint_url, config.bucket, config.prefix].filter(Boolean).join("/");
@@ -54,12 +49,36 @@ interface ScreenProps<One> {
 export function RegisteredScreen<One extends Registered>({ kind, known, tabs }: ScreenProps<One>) {
   return (
     <Loaded known={known}>
-      {(one) => (
-        <>
-          <Head kind={kind} one={one} readAt={known.at} />
-          <Tabs tabs={tabs} of={one} />
-        </>
-      )}
+      {(one) => {
+        const { connection_id: id } = one;
+        const connection = id ? <NameLink type="connection" id={id} name={text("registered.connection")} /> : undefined;
+        const labelled = Object.keys(one.labels).length > 0;
+        return (
+          <>
+            <h1>{one.name}</h1>
+            {one.description && <p>{one.description}</p>}
+            <p>
+              <Health one={one} readAt={known.at} />
+            </p>
+            {one.last_error && (
+              <p class="failed">
+                {one.last_error.message} <code>{one.last_error.code}</code> <When time={one.last_error.at} />
+              </p>
+            )}
+            <Facts
+              rows={[
+                [text("system.provider"), textOf("provider", one.provider)],
+                [text("registered.address"), <code key="address">{addressOf(one)}</code>],
+                [text("type.connection"), connection],
+                [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
+                [text("registered.environment"), one.environment ?? undefined],
+                [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],
+              ]}
+            />
+            <Tabs tabs={tabs} of={one} />
+          </>
+        );
+      }}
     </Loaded>
   );
 }
@@ -83,38 +102,8 @@ const TESTS = {
   connections: "test_registered_connection",
 } as const;
 
-function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
-  const { connection_id: id } = one;
-  const connection = id ? <NameLink type="connection" id={id} name={text("registered.connection")} /> : undefined;
-  const labelled = Object.keys(one.labels).length > 0;
-  return (
-    <>
-      <h1>{one.name}</h1>
-      {one.description && <p>{one.description}</p>}
-      <p>
-        <Health one={one} readAt={readAt} />
-      </p>
-      {one.last_error && (
-        <p class="failed">
-          {one.last_error.message} <code>{one.last_error.code}</code> <When time={one.last_error.at} />
-        </p>
-      )}
-      <Facts
-        rows={[
-          [text("system.provider"), textOf("provider", one.provider)],
-          [text("registered.address"), <code key="address">{addressOf(one)}</code>],
-          [text("type.connection"), connection],
-          [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
-          [text("registered.environment"), one.environment ?? undefined],
-          [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],
-        ]}
-      />
-    </>
-  );
-}
-
 /** The tab with what can be changed. */
-export function Settings({ kind, one }: Props) {
+export function Settings({ kind, one }: { kind: Kind; one: Registered }) {
   const secrets = one.connection_id ? [] : secretsIn(one);
   return <SecretsAndEnd type={ONE[kind]} list={kind} one={one} secrets={secrets} none="registered.of_connection" />;
 }

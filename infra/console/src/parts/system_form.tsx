@@ -97,13 +97,8 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
   );
 }
 
-interface SecretsProps {
-  names: readonly string[];
-  bind: Bind;
-}
-
 /** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
-export function SecretFields({ names, bind }: SecretsProps) {
+export function SecretFields({ names, bind }: { names: readonly string[]; bind: Bind }) {
   return names.map((name) => {
     const help = name === "ca_certificate" ? text("system.ca_help") : undefined;
     const field = { ...bind(name), help, location: `credentials.${name}` };

@@ -1,6 +1,5 @@
 /** One cluster, of Kafka or of Connect: whether it is well, what it lacks, and what waits for an Admin. */
 
-import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, type Live, useLive } from "../api/live.ts";
 import { installed, usesOf } from "../domain/clusters.ts";
 import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
@@ -174,35 +173,26 @@ function Plugins({ id }: { id: string }) {
 function Pending({ cluster }: { cluster: Connect }) {
   return (["deletions", "creations"] as const).map((kind) => {
     const pending = cluster[`pending_${kind}`];
-    return pending && <PendingOf key={kind} id={cluster.id} kind={kind} pending={pending} />;
+    if (!pending) return null;
+    const { count: number, names, since } = pending;
+    const more = number > names.length ? [text("cluster.more", { count: number - names.length })] : [];
+    return (
+      <div key={kind} class="banner warn" role="status">
+        <p>
+          {text(`cluster.waiting_${kind}`, { count: number })} (<When time={since} />)
+        </p>
+        <ConfirmButton
+          operation={`confirm_${kind}`}
+          path={{ uuid: cluster.id }}
+          body={{ count: number }}
+          label={text(`cluster.confirm_${kind}`, { count: number })}
+        >
+          <p>{text(`cluster.confirm_${kind}_help`)}</p>
+          <Items of={[...names.map((name) => <code key={name}>{name}</code>), ...more]} class="lines">
+            {(line) => line}
+          </Items>
+        </ConfirmButton>
+      </div>
+    );
   });
-}
-
-interface PendingProps {
-  id: string;
-  kind: "deletions" | "creations";
-  pending: Schemas["PendingChangesOutput"];
-}
-
-function PendingOf({ id, kind, pending }: PendingProps) {
-  const { count: number, names, since } = pending;
-  const more = number > names.length ? [text("cluster.more", { count: number - names.length })] : [];
-  return (
-    <div class="banner warn" role="status">
-      <p>
-        {text(`cluster.waiting_${kind}`, { count: number })} (<When time={since} />)
-      </p>
-      <ConfirmButton
-        operation={`confirm_${kind}`}
-        path={{ uuid: id }}
-        body={{ count: number }}
-        label={text(`cluster.confirm_${kind}`, { count: number })}
-      >
-        <p>{text(`cluster.confirm_${kind}_help`)}</p>
-        <Items of={[...names.map((name) => <code key={name}>{name}</code>), ...more]} class="lines">
-          {(line) => line}
-        </Items>
-      </ConfirmButton>
-    </div>
-  );
 }

@@ -146,11 +146,8 @@ interface ClusterFormProps extends FormProps {
 /** What both forms have in common: their request, their labels, and that secrets are gone once they are saved. */
 function ClusterForm({ kind, fields, names, secrets, looks, onSaved }: ClusterFormProps) {
   const { values, bind, reset } = fields;
-  const body = {
-    ...given(values, names),
-    labels: labelsOf(values.labels ?? ""),
-    credentials: given(values, secrets),
-  };
+  const labels = labelsOf(values.labels ?? "");
+  const body = { ...given(values, names), labels, credentials: given(values, secrets) };
   const done = ({ id }: { id: string }) => {
     reset();
     onSaved(id);

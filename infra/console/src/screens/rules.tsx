@@ -18,8 +18,6 @@ import { plural, text, textOf } from "../texts/text.ts";
 import { SEVERITIES } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
-type Preview = Schemas["RulePreviewOutput"];
-
 type Rule = Schemas["AlertRuleOutput"];
 type Channel = Schemas["ChannelOutput"];
 
@@ -179,40 +177,34 @@ function Editor({ rule, onSaved }: { rule: Rule | undefined; onSaved: (saved: Ru
         onValue={(send_recovery) => set({ send_recovery })}
       />
       <TextArea {...bind("labels")} label={text("column.labels")} help={text("cluster.labels_help")} rows={2} />
-      <PreviewOf body={whole} />
+      <Preview body={whole} />
     </ActionForm>
   );
 }
 
-function PreviewOf({ body }: { body: Body }) {
+/** What it would have sent. Of another rule than the one in the form nothing is shown. */
+function Preview({ body }: { body: Body }) {
   const request = { body: { rule: { ...body, name: body.name || "preview" } } };
   return (
     <Section title={text("rule.preview")} aria-live="polite">
       <RunButton operation="preview_alert_rule" request={request} label={text("rule.preview_ask")}>
-        {(preview, isCurrent) =>
-          isCurrent ? (
-            <Previewed preview={preview} reachesNobody={!body.channel_ids.length} />
-          ) : (
-            <p class="quiet">{text("rule.preview_old")}</p>
-          )
-        }
+        {({ count, examples }, isCurrent) => {
+          if (!isCurrent) return <p class="quiet">{text("rule.preview_old")}</p>;
+          return (
+            <>
+              <p>
+                <strong>{plural("rule.would", count)}</strong>{" "}
+                {!body.channel_ids.length && <span class="is-bad">{text("rule.nobody")}</span>}
+              </p>
+              <Items of={examples} class="lines">
+                {({ at, severity, title, source }) =>
+                  spaced(<When time={at} />, <Severity severity={severity} />, title, <ResourceLink {...source} />)
+                }
+              </Items>
+            </>
+          );
+        }}
       </RunButton>
     </Section>
-  );
-}
-
-function Previewed({ preview, reachesNobody }: { preview: Preview; reachesNobody: boolean }) {
-  return (
-    <>
-      <p>
-        <strong>{plural("rule.would", preview.count)}</strong>{" "}
-        {reachesNobody && <span class="is-bad">{text("rule.nobody")}</span>}
-      </p>
-      <Items of={preview.examples} class="lines">
-        {({ at, severity, title, source }) =>
-          spaced(<When time={at} />, <Severity severity={severity} />, title, <ResourceLink {...source} />)
-        }
-      </Items>
-    </>
   );
 }
