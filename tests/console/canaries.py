@@ -233,17 +233,11 @@ def _systems(visitor: _Visitor) -> None:
                 chosen["TLS"] = "verify-full"
                 typed["CA certificate (optional)"], _ = visitor.pem(what, "certificate")
             made = visitor.save(_with(form, chosen, typed), what)
-            visitor.go(f"{path}/{made['id']}?tab=settings")
-            submit = f"Change the secrets of {made['name']}"
-            element = visitor.in_form(submit)
-            visitor.fill_secrets(element, f"new secrets of {what}")
-            visitor.send(element, submit, f"new secrets of {what}")
-            if kind == "connection":
-                _edit(visitor, f"{path}/{made['id']}", f"Edit {made['name']}", form.submit, what)
+            _rotate(visitor, f"{path}/{made['id']}?tab=settings", made, what)
 
 
 def _clusters(visitor: _Visitor) -> None:
-    """A Kafka cluster by each way to sign in, and a Connect cluster; edited, and with new secrets."""
+    """A Kafka cluster by each way to sign in, and a Connect cluster; and new secrets of each."""
     kafka = FORMS["Kafka cluster"](visitor.sandbox)
     safe = {"Security protocol": "SASL_SSL"}
     for mechanism in visitor.choices(_with(kafka, safe, {}), "SASL mechanism"):
@@ -255,23 +249,19 @@ def _clusters(visitor: _Visitor) -> None:
             "Client key (PEM)": key,
             "Address for OAuth tokens": "https://tokens.example.com/token",
         }
-        _change_cluster(visitor, visitor.save(_with(kafka, {**safe, "SASL mechanism": mechanism}, typed), what), what)
-    what = "a Connect cluster"
-    _change_cluster(visitor, visitor.save(FORMS["Connect cluster"](visitor.sandbox), what), what)
+        made = visitor.save(_with(kafka, {**safe, "SASL mechanism": mechanism}, typed), what)
+        _rotate(visitor, f"clusters/{made['id']}", made, what)
+    made = visitor.save(FORMS["Connect cluster"](visitor.sandbox), "a Connect cluster")
+    _rotate(visitor, f"clusters/{made['id']}", made, "a Connect cluster")
 
 
-def _change_cluster(visitor: _Visitor, cluster: Json, what: str) -> None:
-    for opens, submit in ((f"Edit {cluster['name']}", "Save the cluster"), ("Replace the credentials",) * 2):
-        _edit(visitor, f"clusters/{cluster['id']}", opens, submit, what)
-
-
-def _edit(visitor: _Visitor, route: str, opens: str, submit: str, what: str) -> None:
-    """Other secrets in the dialog of what is there already."""
+def _rotate(visitor: _Visitor, route: str, made: Json, what: str) -> None:
+    """New secrets of what is there already."""
     visitor.go(route)
-    visitor.page.get_by_role("button", name=opens, exact=True).first.click()
-    element = visitor.page.get_by_role("dialog").locator("form")
-    visitor.fill_secrets(element, f"{what}, {submit}")
-    visitor.send(element, submit, f"{what}, {submit}")
+    submit = f"Change the secrets of {made['name']}"
+    element = visitor.in_form(submit)
+    visitor.fill_secrets(element, f"new secrets of {what}")
+    visitor.send(element, submit, f"new secrets of {what}")
 
 
 def _channels(visitor: _Visitor) -> None:

@@ -56,7 +56,7 @@ export function Empty({ title, help, leads, children }: EmptyProps) {
 
 export function errorText(error: ApiError): string {
   if (error.code === NO_ANSWER && !error.status) return text("error.no_answer");
-  if (error.code === "VERSION_MISMATCH") return text("edited.changed");
+  if (error.code === "VERSION_MISMATCH") return text("error.changed");
   if (error.code === NO_ANSWER) return text("error.unreadable", { status: error.status });
   return error.message;
 }

@@ -67,7 +67,7 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
             choices={rows.map((row) => ({ value: row.id, label: `${row.name} (${textOf("provider", row.provider)})` }))}
             chosen={way.destination}
             onChosen={choose}
-            form={<SystemForm keptAs="start.destination" kind="destination" providers={PROVIDERS} onSaved={choose} />}
+            form={<SystemForm kind="destination" providers={PROVIDERS} onSaved={choose} />}
             below={
               chosen && (
                 <>

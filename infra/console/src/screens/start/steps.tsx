@@ -38,7 +38,7 @@ export function DatabaseStep({ way }: StepProps) {
           }))}
           chosen={way.source}
           onChosen={choose}
-          form={<SystemForm keptAs="start.source" kind="source" providers={DATABASES} onSaved={choose} />}
+          form={<SystemForm kind="source" providers={DATABASES} onSaved={choose} />}
         />
       )}
     </Read>
@@ -109,11 +109,7 @@ function ClusterChoice({ kind, way }: Pick<StepProps, "way"> & { kind: "stream" 
   }, [only, chosen]);
   const one = rows.find((row) => row.id === chosen);
   const form =
-    kind === "stream" ? (
-      <StreamForm keptAs="start.stream" onSaved={choose} />
-    ) : (
-      <ConnectForm keptAs={`start.connect.${way.stream}`} streamId={way.stream} onSaved={choose} />
-    );
+    kind === "stream" ? <StreamForm onSaved={choose} /> : <ConnectForm streamId={way.stream} onSaved={choose} />;
   return (
     <Loaded known={known as Known<unknown>} lines={2}>
       {() => (
