@@ -16,7 +16,6 @@ import { Facts, spaced, When } from "../parts/pieces.tsx";
 import { loadSession, session } from "../parts/session.ts";
 import { text, textOf } from "../texts/text.ts";
 
-type Started = Schemas["NewSecondFactorOutput"];
 type Token = Schemas["ApiTokenOutput"];
 
 export function Account() {
@@ -67,27 +66,25 @@ function Password() {
 }
 
 function SecondFactor() {
-  const [started, setStarted] = useState<Started>();
   return (
     <Section title={text("account.factor")}>
       <p>{text("account.factor_help")}</p>
-      <RunButton
-        operation="start_second_factor"
-        label={text("account.factor_start")}
-        line="buttons"
-        onDone={setStarted}
-      />
-      {started && <Confirm started={started} onClose={() => setStarted(undefined)} />}
+      <RunButton operation="start_second_factor" label={text("account.factor_start")} line="buttons">
+        {({ secret, uri }) => <Confirm secret={secret} uri={uri} />}
+      </RunButton>
     </Section>
   );
 }
 
-function Confirm({ started, onClose }: { started: Started; onClose: () => void }) {
+function Confirm({ secret, uri }: { secret: string; uri: string }) {
   const { values, bind } = useFields("account", { code: "" });
   const [codes, setCodes] = useState<readonly string[]>();
+  const [isOpen, open] = useState(true);
+  const close = () => open(false);
+  if (!isOpen) return null;
   if (codes) {
     const words = { title: text("account.recovery"), help: text("account.recovery_help") };
-    return <Once {...words} values={codes} onClose={onClose} />;
+    return <Once {...words} values={codes} onClose={close} />;
   }
   return (
     <ActionForm
@@ -99,12 +96,12 @@ function Confirm({ started, onClose }: { started: Started; onClose: () => void }
       }}
       title={text("account.factor_start")}
       submit={text("account.factor_confirm")}
-      onClose={onClose}
+      onClose={close}
     >
       <p>{text("account.factor_secret")}</p>
-      <Code value={started.secret} />
+      <Code value={secret} />
       <p>
-        <a href={started.uri}>{text("account.factor_open")}</a>
+        <a href={uri}>{text("account.factor_open")}</a>
       </p>{" "}
       <Input {...bind("code")} autocomplete="one-time-code" inputMode="numeric" required />
     </ActionForm>
