@@ -32,7 +32,6 @@ export function At({ time }: { time: string }) {
   );
 }
 
-/** The heading of one of a kind. */
 export function Heading({ type, name }: { type: string; name: string }) {
   return (
     <h1>
@@ -133,7 +132,6 @@ export function ResourceLink(one: LinkProps) {
   );
 }
 
-/** Several of these, one a line; a word where there is none. */
 export function ResourceLines({ of, none }: { of: readonly LinkProps[]; none: TextKey }) {
   if (!of.length) return <NotMeasured words={none} />;
   return (
@@ -161,7 +159,6 @@ function confirmedAge({ observedAt, readAt, isTimeless }: Props): number | null 
   return observed === null ? null : Math.max(observed, read > OLD_AFTER ? read : 0);
 }
 
-/** The observed state beside the desired one, with its age. */
 export function State(props: Props) {
   const seconds = confirmedAge(props);
   const shown = shownState(props.observed, seconds);

@@ -66,7 +66,6 @@ function Attention({ overview, known }: { overview: Overview; known: Known<unkno
 
 const KINDS = ["pipelines", "deliveries", "sources", "destinations", "connect_clusters", "stream_clusters"] as const;
 
-/** The screen with the list of these. */
 function screenOf(kind: string): string {
   return kind.endsWith("clusters") ? "clusters" : kind;
 }
