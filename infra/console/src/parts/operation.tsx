@@ -12,13 +12,14 @@ import {
   type Request_,
   type Schemas,
 } from "../api/client.ts";
+import { OPERATIONS } from "../api/generated/operations.ts";
 import { Button, Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { Form, type FormProps } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { noteChange } from "./intent.ts";
-import { can, neededFor } from "./session.ts";
+import { can } from "./session.ts";
 
 /** What a call answers that is no dry run. */
 type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
@@ -204,7 +205,7 @@ export function saving<Body>(one: { id: string; version: number } | undefined, b
 
 /** Who may use an operation, in words. */
 export function whoMay(operation: OperationId): string {
-  return textOf("needs", neededFor(operation));
+  return textOf("needs", OPERATIONS[operation][2]);
 }
 
 interface OnceProps {
