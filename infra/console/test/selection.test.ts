@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { labelsOf, labelsText } from "../src/domain/labels.ts";
 import { mappingsOf } from "../src/domain/mappings.ts";
-import { leftOutOf, totals, withColumnToggled, withoutTables, withTables } from "../src/domain/selection.ts";
+import { totals, withoutTables, withTables } from "../src/domain/selection.ts";
 import { prefixOf, testBody } from "../src/domain/systems.ts";
 
 const table = (name: string, rows: number | null = 1) => ({
@@ -13,17 +13,9 @@ const table = (name: string, rows: number | null = 1) => ({
   isReady: true,
 });
 
-test("a column is left out, and captured after all; one of a table that is not chosen means nothing", () => {
-  const note = { schema_name: "shop", table_name: "a", column_name: "note" };
-  const left = withColumnToggled([], note);
-  assert.deepEqual(leftOutOf(left, [table("a")]), [note]);
-  assert.deepEqual(leftOutOf(left, [table("b")]), []);
-  assert.deepEqual(withColumnToggled(left, { ...note }), []);
-});
-
 test("a table is chosen once, and what was read last counts", () => {
   const chosen = withTables([table("a", 1)], [table("a", 5), table("b", null)]);
-  assert.deepEqual(totals(chosen), { tables: 2, rows: 5, bytes: 20, withoutRows: 1, withoutBytes: 0, notReady: 0 });
+  assert.deepEqual(totals(chosen), { tables: 2, rows: 5, bytes: 20, withoutRows: 1, notReady: 0 });
   assert.equal(withoutTables(chosen, [table("a")]).length, 1);
 });
 

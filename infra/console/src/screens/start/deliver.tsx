@@ -68,15 +68,10 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
             chosen={way.destination}
             onChosen={choose}
             form={<SystemForm kind="destination" providers={PROVIDERS} onSaved={choose} />}
-            below={
-              chosen && (
-                <>
-                  <TestButton operation="test_destination" id={chosen.id} name={chosen.name} />
-                  {pipeline && <DeliveryDesign destination={chosen} pipeline={pipeline} way={way} />}
-                </>
-              )
-            }
-          />
+          >
+            {chosen && <TestButton operation="test_destination" id={chosen.id} name={chosen.name} />}
+            {chosen && pipeline && <DeliveryDesign destination={chosen} pipeline={pipeline} way={way} />}
+          </ChooseOrNew>
         );
       }}
     </Read>
@@ -127,7 +122,7 @@ function DeliveryDesign({ destination, pipeline, way }: Props) {
   const body = { pipeline_id: pipeline.id, name, mappings };
   const path = { uuid: destination.id };
   const change = (changes: Partial<typeof nothing>) => {
-    setTarget((current) => ({ ...current, ...changes }));
+    setTarget(changes);
     setPreview(undefined);
   };
   const run = async () => {
