@@ -11,6 +11,7 @@ const table = (name: string, rows: number | null = 1) => ({
   rows,
   bytes: 10,
   isReady: true,
+  issues: [],
 });
 
 test("a table is chosen once, and what was read last counts", () => {

@@ -10,6 +10,8 @@ export interface Picked extends TableName {
   rows: number | null;
   bytes: number | null;
   isReady: boolean;
+  /** What discovery says about its columns. */
+  issues: readonly { column: string; message: string }[];
 }
 
 /** What a pipeline takes at most. */

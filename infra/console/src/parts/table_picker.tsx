@@ -73,8 +73,10 @@ function nameOf({ schema_name, table_name }: Row): string {
   return `${schema_name}.${table_name}`;
 }
 
-function pickedOf({ schema_name, table_name, estimated_rows, estimated_size_bytes, cdc_ready }: Row): Picked {
-  return { schema_name, table_name, rows: estimated_rows, bytes: estimated_size_bytes, isReady: cdc_ready };
+function pickedOf(row: Row): Picked {
+  const { schema_name, table_name, estimated_rows: rows, estimated_size_bytes: bytes } = row;
+  const issues = row.cdc_issues.flatMap(({ column, message }) => (column ? [{ column, message }] : []));
+  return { schema_name, table_name, rows, bytes, isReady: row.cdc_ready, issues };
 }
 
 function Choice({ row, picked, onPicked }: Choosing & { row: Row }) {

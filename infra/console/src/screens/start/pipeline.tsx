@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { ApiError, Request_, Schemas } from "../../api/client.ts";
 import { SnapshotMode } from "../../api/generated/codes.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
+import type { Picked } from "../../domain/selection.ts";
 import { prefixOf } from "../../domain/systems.ts";
 import { Read } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
@@ -13,6 +14,7 @@ import { Arrivals } from "../../parts/arrival.tsx";
 import { Outcome, ReadinessCheck, useReturn } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
+import { spaced } from "../../parts/pieces.tsx";
 import { Preview } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
@@ -22,6 +24,7 @@ import type { StepProps } from "./journey.ts";
 type Found = Schemas["PipelinePreviewOutput"];
 type Body = NonNullable<Request_<"create_pipeline">["body"]>;
 type Check = Schemas["ReadinessCheckOutput"];
+const FEW = 10;
 
 export function PreviewStep({ source, ...props }: StepProps) {
   return source && <Design {...props} source={source} />;
@@ -66,6 +69,7 @@ function Design({ way, source, choices, choose }: Omit<StepProps, "source"> & { 
         error={(isMended ? undefined : create.error) ?? look.error}
       >
         <DesignFields {...{ name, prefix, choices, change }} provider={source.provider} />
+        <ColumnIssues tables={choices.tables} />
       </Form>
       {failing && <Failing checks={failing} isMended={isMended} />}
       {preview && <Shown preview={preview} />}
@@ -134,6 +138,22 @@ function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) 
   );
 }
 
+/** What of the chosen tables will arrive changed, or not at all. */
+function ColumnIssues({ tables }: { tables: readonly Picked[] }) {
+  const rows = tables.flatMap((table) => table.issues.map((issue) => ({ ...table, ...issue })));
+  if (!rows.length) return null;
+  return (
+    <details open={rows.length <= FEW}>
+      <summary>{plural("tables.column_issue", rows.length)}</summary>
+      <Items of={rows} class="reasons">
+        {({ schema_name, table_name, column, message }) =>
+          spaced(<code>{[schema_name, table_name, column].join(".")}</code>, message)
+        }
+      </Items>
+    </details>
+  );
+}
+
 /** Whether the source has become ready since it was refused: looked at, with what is typed by then, after a visit to the server. */
 function useMended(refused: ApiError | undefined, body: Body): boolean {
   const [mended, mend] = useState<ApiError>();
@@ -181,7 +201,7 @@ function Shown({ preview }: { preview: Found }) {
 
 function Names({ title, of }: { title: string; of: readonly string[] }) {
   return (
-    <details open={of.length <= 10}>
+    <details open={of.length <= FEW}>
       <summary>{title}</summary>
       <Items of={of} class="lines">
         {(topic) => <code>{topic}</code>}
