@@ -233,17 +233,11 @@ def _systems(visitor: _Visitor) -> None:
                 chosen["TLS"] = "verify-full"
                 typed["CA certificate (optional)"], _ = visitor.pem(what, "certificate")
             made = visitor.save(_with(form, chosen, typed), what)
-            visitor.go(f"{path}/{made['id']}?tab=settings")
-            submit = f"Change the secrets of {made['name']}"
-            element = visitor.in_form(submit)
-            visitor.fill_secrets(element, f"new secrets of {what}")
-            visitor.send(element, submit, f"new secrets of {what}")
-            if kind == "connection":
-                _edit(visitor, f"{path}/{made['id']}", f"Edit {made['name']}", form.submit, what)
+            _rotate(visitor, f"{path}/{made['id']}?tab=settings", made, what)
 
 
 def _clusters(visitor: _Visitor) -> None:
-    """A Kafka cluster by each way to sign in, and a Connect cluster; edited, and with new secrets."""
+    """A Kafka cluster by each way to sign in, and a Connect cluster; and new secrets of each."""
     kafka = FORMS["Kafka cluster"](visitor.sandbox)
     safe = {"Security protocol": "SASL_SSL"}
     for mechanism in visitor.choices(_with(kafka, safe, {}), "SASL mechanism"):
@@ -255,23 +249,19 @@ def _clusters(visitor: _Visitor) -> None:
             "Client key (PEM)": key,
             "Address for OAuth tokens": "https://tokens.example.com/token",
         }
-        _change_cluster(visitor, visitor.save(_with(kafka, {**safe, "SASL mechanism": mechanism}, typed), what), what)
-    what = "a Connect cluster"
-    _change_cluster(visitor, visitor.save(FORMS["Connect cluster"](visitor.sandbox), what), what)
+        made = visitor.save(_with(kafka, {**safe, "SASL mechanism": mechanism}, typed), what)
+        _rotate(visitor, f"clusters/{made['id']}", made, what)
+    made = visitor.save(FORMS["Connect cluster"](visitor.sandbox), "a Connect cluster")
+    _rotate(visitor, f"clusters/{made['id']}", made, "a Connect cluster")
 
 
-def _change_cluster(visitor: _Visitor, cluster: Json, what: str) -> None:
-    for opens, submit in ((f"Edit {cluster['name']}", "Save the cluster"), ("Replace the credentials",) * 2):
-        _edit(visitor, f"clusters/{cluster['id']}", opens, submit, what)
-
-
-def _edit(visitor: _Visitor, route: str, opens: str, submit: str, what: str) -> None:
-    """Other secrets in the dialog of what is there already."""
+def _rotate(visitor: _Visitor, route: str, made: Json, what: str) -> None:
+    """New secrets of what is there already."""
     visitor.go(route)
-    visitor.page.get_by_role("button", name=opens, exact=True).first.click()
-    element = visitor.page.get_by_role("dialog").locator("form")
-    visitor.fill_secrets(element, f"{what}, {submit}")
-    visitor.send(element, submit, f"{what}, {submit}")
+    submit = f"Change the secrets of {made['name']}"
+    element = visitor.in_form(submit)
+    visitor.fill_secrets(element, f"new secrets of {what}")
+    visitor.send(element, submit, f"new secrets of {what}")
 
 
 def _channels(visitor: _Visitor) -> None:
@@ -292,7 +282,7 @@ def _with(form: Form, chosen: Mapping[str, str], typed: Mapping[str, str]) -> Fo
 
 
 def _people(visitor: _Visitor) -> None:
-    """An invite, its password, another password, a second factor, and a token."""
+    """An invite, its password, another password, a second factor with which somebody signs in, and a token."""
     link, email = _invite(visitor)
     password = visitor.canaries.new("password of an invite")
     _accept(visitor, link, password)
@@ -302,7 +292,8 @@ def _people(visitor: _Visitor) -> None:
         person = _Visitor(console=visitor.console, opened=opened, heard=heard, canaries=visitor.canaries)
         person.look("somebody has signed in")
         password = _change_password(person, password)
-        _second_factor(person, password)
+        code = _second_factor(person)
+        _sign_in_with(person, email, password, code)
         _token(person)
 
 
@@ -339,7 +330,8 @@ def _change_password(person: _Visitor, password: str) -> str:
     return new
 
 
-def _second_factor(person: _Visitor, password: str) -> None:
+def _second_factor(person: _Visitor) -> str:
+    """One of its recovery codes."""
     page = person.page
     page.get_by_role("button", name="Set up a second factor", exact=True).click()
     dialog = page.get_by_role("dialog")
@@ -351,14 +343,20 @@ def _second_factor(person: _Visitor, password: str) -> None:
         person.canaries.note("recovery code", code)
     page.get_by_role("button", name="I have copied it").click()
     person.look("a second factor was set up")
-    page.get_by_role("button", name="Remove my second factor", exact=True).click()
-    element = page.get_by_role("dialog").locator("form")
-    element.get_by_label("Your password now").fill(password)
-    element.get_by_label("Code of the second factor").fill(codes[0])
-    with page.expect_response(lambda response: response.request.method == "DELETE") as waited:
-        element.get_by_role("button", name="Remove my second factor").click()
-    assert waited.value.ok
-    person.look("a second factor was removed")
+    return codes[0]
+
+
+def _sign_in_with(person: _Visitor, email: str, password: str, code: str) -> None:
+    """The code is asked for after the password."""
+    page = person.page
+    page.get_by_role("button", name="Sign out").click()
+    page.get_by_label("E-mail").fill(email)
+    page.get_by_label("Password").fill(password)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_label("Code of the second factor").fill(code)
+    page.get_by_role("button", name="Sign in").click()
+    page.locator("header.top").wait_for()
+    person.look("somebody has signed in with a second factor")
 
 
 def _token(person: _Visitor) -> None:

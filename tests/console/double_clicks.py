@@ -77,7 +77,7 @@ PRESSES: Mapping[str, Press] = {f"{CLICKS} clicks": press_often, "a lost reply":
 
 
 def double_clicks(console: Console) -> list[Figure]:
-    """Every action and every form, in both ways; and two people who edit one thing."""
+    """Every action and every form, in both ways; and two people who edit one rule."""
     figures = []
     for way, press in PRESSES.items():
         wrong = [f"{name}: {one}" for name in ASKED for one in asked_once(console, name, press)]

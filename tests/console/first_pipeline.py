@@ -103,7 +103,7 @@ def _choose_tables(keys: Keyboard, source: RealDatabase) -> None:
     _register(keys, "source", source)
     keys.page.get_by_text("This database can be captured.").first.wait_for()
     keys.use("button", "Go on to: Tables", until="Step 3 of 7")
-    keys.use("button", "Discover the tables", until="Tables: 1, of which 1 can be captured.")
+    keys.use("button", "Discover the tables", until="Tables: 1, of which 1 can be captured;")
     keys.use("checkbox", "shop.orders", key="Space", until="1 table chosen.")
     keys.use("button", "Go on to: Clusters", until="Step 4 of 7")
 

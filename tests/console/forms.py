@@ -32,14 +32,6 @@ def _database(sandbox: Sandbox) -> Mapping[str, str]:
     return {"Port": str(sandbox.postgresql.port)}
 
 
-def _edited_connection(sandbox: Sandbox) -> Form:
-    connection = sandbox.admin.post_ok("/connections", sandbox.connection_body())
-    return Form(
-        route=f"connections/{connection['id']}", opens=f"Edit {connection['name']}", submit="Save the connection",
-        listed="/connections", typed={**_database(sandbox), "Labels": "team: shop"},
-    )  # fmt: skip
-
-
 FORMS: Mapping[str, Callable[[Sandbox], Form]] = {
     "source": lambda sandbox: Form(
         route="sources", opens="Register a source", submit="Save the source", listed="/sources",
@@ -53,7 +45,6 @@ FORMS: Mapping[str, Callable[[Sandbox], Form]] = {
         route="connections", opens="Register a connection", submit="Save the connection", listed="/connections",
         typed={**_database(sandbox), "Endpoint URL": "https://minio.example.com:9000"},
     ),
-    "connection that is there": _edited_connection,
     "Kafka cluster": lambda sandbox: Form(
         route="clusters/new?kind=stream", submit="Register a Kafka cluster", listed="/stream/clusters",
         chosen={"Security protocol": "SASL_PLAINTEXT"},

@@ -1,4 +1,4 @@
-"""What is asked for once happens once, and of two people who edit one thing nobody overwrites the other unseen."""
+"""What is asked for once happens once, and of two people who edit one rule nobody overwrites the other unseen."""
 
 import pytest
 
@@ -19,5 +19,5 @@ def test_a_form_makes_one_resource(console: Console, way: str) -> None:
     assert made_once(console, "rule", PRESSES[way]) == []
 
 
-def test_who_saves_second_sees_what_differs_and_chooses(console: Console) -> None:
-    assert overwritten(console, "Kafka cluster") == []
+def test_who_saves_second_is_refused_and_overwrites_nothing(console: Console) -> None:
+    assert overwritten(console) == []

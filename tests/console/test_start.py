@@ -1,4 +1,4 @@
-"""The steps of Start: what each needs before the next one, and what stays of what was typed."""
+"""The steps of Start: what each needs before the next one, and what stays of what was chosen."""
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -11,7 +11,6 @@ from tests.console.tables import choose, open_preview, preview_step
 from tests.support.apps.sandbox import PASSWORD
 from tests.support.apps.sandbox_stack import ADMIN
 
-_SECRET = "a password that is not kept"
 _STORED = "JSON.stringify(sessionStorage)"
 
 
@@ -38,39 +37,16 @@ def _leads_on(page: Page, *, to: str = "", lacks: str = "") -> None:
         expect(button).to_have_count(0)
 
 
-def test_what_was_typed_stays_when_the_step_is_left_but_for_secrets(console: Console) -> None:
-    with console.signed_in(route="start") as opened:
+def test_what_was_chosen_stays_in_the_tab_until_somebody_signs_out(console: Console) -> None:
+    with console.signed_in(route=f"start?step=tables&source={console.sandbox.source['id']}") as opened:
         page = opened.page
-        typed = {"Name": "shop", "Host": "db.example.com", "Database": "orders"}
-        page.get_by_role("button", name="Register a source").click()
-        for label, value in {**typed, "Password": _SECRET}.items():
-            page.get_by_label(label, exact=True).fill(value)
-        page.get_by_role("link", name="2. Ready?").click()
-        page.get_by_role("button", name="Back to: Database").click()
-        page.get_by_role("button", name="Register a source").click()
-        for label, value in {**typed, "Password": ""}.items():
-            expect(page.get_by_label(label, exact=True)).to_have_value(value)
-        assert _SECRET not in page.evaluate(_STORED)
+        choose(page, "shop.paths")
+        page.reload()
+        expect(page.get_by_text("1 table chosen.")).to_be_visible()
+        assert "paths" in page.evaluate(_STORED)
         page.get_by_role("button", name="Sign out").click()
         page.get_by_role("button", name="Sign in").wait_for()
-        assert typed["Host"] not in page.evaluate(_STORED)
-        assert opened.all_faults() == []
-
-
-def test_what_was_typed_of_a_cluster_stays_but_for_secrets(console: Console) -> None:
-    with console.signed_in(route=f"start?step=clusters&source={console.sandbox.source['id']}") as opened:
-        page = opened.page
-        page.get_by_role("button", name="Register a Kafka cluster").click()
-        page.get_by_label("Security protocol").select_option("SASL_PLAINTEXT")
-        for label, value in {"Name": "broker", "Password": _SECRET}.items():
-            page.get_by_label(label, exact=True).fill(value)
-        page.get_by_role("button", name="Back to: Tables").click()
-        page.get_by_role("button", name="Back to: Ready?").wait_for()
-        assert _SECRET not in page.evaluate(_STORED)
-        page.get_by_role("link", name="4. Clusters").click()
-        page.get_by_role("button", name="Register a Kafka cluster").click()
-        for label, value in {"Name": "broker", "Password": ""}.items():
-            expect(page.get_by_label(label, exact=True)).to_have_value(value)
+        assert "paths" not in page.evaluate(_STORED)
         assert opened.all_faults() == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from playwright.sync_api import Page, expect
 
 from tests.console.console import Console, axe_violations, settle
-from tests.console.tables import choose, discover, is_chosen, open_preview, preview_step, search, source_of
+from tests.console.tables import choose, discover, is_chosen, open_preview, search, source_of
 
 MANY = 510
 
@@ -28,32 +28,13 @@ def test_tables_behind_the_first_500_are_chosen_by_name_and_stay_chosen(console:
     assert console.sandbox.admin.get_ok(f"/sources/{source_id}")["tables"] == MANY
 
 
-def test_a_column_with_an_issue_is_left_out_of_the_pipeline_and_can_be_taken_back(console: Console) -> None:
-    sandbox = console.sandbox
+def test_the_verdict_on_a_table_names_the_column_that_is_not_captured_as_it_is(console: Console) -> None:
     with console.signed_in() as opened:
         page = opened.page
-        console.go(opened, f"start?step=tables&source={sandbox.source['id']}")
-        choose(page, "shop.paths")
+        console.go(opened, f"start?step=tables&source={console.sandbox.source['id']}")
+        search(page, "shop.paths")
         page.locator("tbody summary").first.click()
-        page.get_by_role("button", name="Leave paths.around out").click()
-        expect(page.get_by_text("1 column is left out")).to_be_visible()
-        console.go(opened, preview_step(sandbox))
-        left = {"schema_name": "shop", "table_name": "paths", "column_name": "around"}
-        assert previewed(page)["exclude_columns"] == [left]
-        page.get_by_role("button", name="Capture shop.paths.around after all").click()
-        assert previewed(page)["exclude_columns"] == []
-        assert opened.all_faults() == []
-
-
-def test_the_preview_names_the_column_of_a_warning_and_leaves_it_out_there(console: Console) -> None:
-    with console.signed_in() as opened:
-        page = opened.page
-        open_preview(console, opened, "shop.paths")
-        warning = page.get_by_role("listitem").filter(has_text="shop.paths.around").first
-        expect(warning).to_contain_text("circle")
-        warning.get_by_role("button", name="Leave paths.around out").click()
-        left = {"schema_name": "shop", "table_name": "paths", "column_name": "around"}
-        assert previewed(page)["exclude_columns"] == [left]
+        expect(page.locator("tbody li").filter(has_text="around").first).to_contain_text("circle")
         assert axe_violations(opened) == []
         assert opened.all_faults() == []
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences, overwritten } from "../src/domain/changes.ts";
+import { differences } from "../src/domain/changes.ts";
 import { localInput, momentOf } from "../src/domain/times.ts";
 
 test("only what differs is told, with the path of its key", () => {
@@ -23,14 +23,4 @@ test("a time without a value is no time", () => {
   assert.equal(momentOf(""), null);
   assert.equal(momentOf("2026-05-02T10:00"), new Date(2026, 4, 2, 10).toISOString());
   assert.equal(localInput(new Date(2026, 4, 2, 9, 5)), "2026-05-02T09:05");
-});
-
-test("a form overwrites what both have, and shows no secret", () => {
-  const saved = { id: "1", version: 3, name: "theirs", labels: { team: "a" }, credentials: { configured: true } };
-  const form = { name: "mine", labels: {}, credentials: { password: "canary" }, config: { url: "canary" } };
-  assert.deepEqual(overwritten(saved, form), [
-    { path: "labels.team", from: "a", to: undefined },
-    { path: "name", from: "theirs", to: "mine" },
-  ]);
-  assert.deepEqual(overwritten(saved, { name: "theirs" }), []);
 });

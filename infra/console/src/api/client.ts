@@ -65,9 +65,6 @@ export interface Fault {
   message?: string;
 }
 
-/** The answer that nothing has changed, but when it was seen. */
-type Unchanged = Pick<Received<unknown>, "observedAt">;
-
 /** What the API answered instead of what was asked for. `status` is 0 when there was no answer. */
 export class ApiError extends Error {
   readonly status: number;
@@ -93,13 +90,12 @@ export const NO_ANSWER = "NO_ANSWER";
 const TIMEOUT_MILLISECONDS = 30_000;
 const PREFIX = "api/v1";
 
-export const listeners = {
+export const hooks = {
   /** Called with each answer's status and headers, and the code of its error. */
   answered: (_status: number, _headers: Headers, _code: string | undefined): void => {},
+  /** Whether nobody touches the page: then polls do not count as use of the session. */
+  isQuiet: (): boolean => false,
 };
-
-/** Whether polls of this page count as use of the session: they do not while nobody touches the page. */
-export const background = { isQuiet: (): boolean => false };
 
 export function newKey(): string {
   return crypto.randomUUID();
@@ -123,37 +119,27 @@ export async function call<Id extends OperationId>(id: Id, request: Request_<Id>
   const headers: Record<string, string> = {};
   if (method === "POST") headers["Idempotency-Key"] = request.key ?? newKey();
   if (request.version !== undefined) headers["If-Match"] = `"${request.version}"`;
-  const received = await send<Answer<Id>>(method, address(id, request.path, request.query), headers, request.body);
-  if (!("data" in received)) throw new ApiError(304, NO_ANSWER, "", {}, "");
-  return received;
+  if (request.body !== undefined) headers["Content-Type"] = "application/json";
+  return send<Answer<Id>>(method, address(id, request.path, request.query), headers, request.body);
 }
 
-/** Reads an address, of which the answer with the ETag is known. Throws ApiError. */
-export function read<T>(url: string, etag: string | null): Promise<Received<T> | Unchanged> {
+/** Reads an address. Where the answer is still the one with the ETag, its status is 304, without data. Throws ApiError. */
+export function read(url: string, etag: string | null): Promise<Received<unknown>> {
   const headers: Record<string, string> = etag ? { "If-None-Match": etag } : {};
-  if (background.isQuiet()) headers["X-Headgate-Background"] = "1";
-  return send<T>("GET", url, headers);
+  if (hooks.isQuiet()) headers["X-Headgate-Background"] = "1";
+  return send("GET", url, headers);
 }
 
-async function send<T>(
-  method: string,
-  url: string,
-  headers: Record<string, string>,
-  body?: unknown,
-): Promise<Received<T> | Unchanged> {
+async function send<T>(method: string, url: string, headers: HeadersInit, body?: unknown): Promise<Received<T>> {
   const correlationId = newKey();
   const sent: RequestInit = {
     method,
     headers: { ...headers, Accept: "application/json", "X-Correlation-ID": correlationId },
-    credentials: "same-origin",
     cache: "no-store",
     redirect: "error",
     signal: AbortSignal.timeout(TIMEOUT_MILLISECONDS),
+    body: JSON.stringify(body),
   };
-  if (body !== undefined) {
-    sent.body = JSON.stringify(body);
-    (sent.headers as Record<string, string>)["Content-Type"] = "application/json";
-  }
   let response: Response;
   let text: string;
   try {
@@ -164,16 +150,14 @@ async function send<T>(
   }
   const parsed = parse(text);
   const error = response.ok || response.status === 304 ? undefined : errorOf(response, parsed, correlationId);
-  listeners.answered(response.status, response.headers, error?.code);
-  const observedAt = response.headers.get("X-Observed-At");
-  if (response.status === 304) return { observedAt };
+  hooks.answered(response.status, response.headers, error?.code);
   if (error) throw error;
   return {
     data: parsed as T,
     status: response.status,
     etag: response.headers.get("ETag"),
     nextCursor: response.headers.get("X-Next-Cursor"),
-    observedAt,
+    observedAt: response.headers.get("X-Observed-At"),
     isObserved: isObserved(parsed),
   };
 }
@@ -197,6 +181,5 @@ function parse(text: string): unknown {
 function errorOf(response: Response, body: unknown, correlationId: string): ApiError {
   const error = (body as { error?: { code?: string; message?: string; details?: unknown } } | undefined)?.error;
   const id = response.headers.get("X-Correlation-ID") ?? correlationId;
-  if (!error?.code) return new ApiError(response.status, NO_ANSWER, "", {}, id);
-  return new ApiError(response.status, error.code, error.message ?? "", error.details ?? {}, id);
+  return new ApiError(response.status, error?.code ?? NO_ANSWER, error?.message ?? "", error?.details ?? {}, id);
 }

@@ -1,6 +1,6 @@
 /** What is on the screen, kept up to date: one feed for each address, asked for only while somebody looks at it. */
 
-import { batch, type Signal, signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { type Answer, ApiError, address, type OperationId, type Query, read, type View } from "./client.ts";
 
@@ -30,10 +30,11 @@ const TAG_COUNTS = 8_000;
 
 const NOTHING: Known<never> = { data: undefined, at: undefined, error: undefined, nextCursor: null, observedAt: null };
 
-class Feed<T> {
-  readonly known: Signal<Known<T>> = signal(NOTHING);
+class Feed {
+  readonly known: Signal<Known<unknown>> = signal(NOTHING);
+  /** How often each of those who look wants it, in milliseconds. */
+  readonly watchers = new Map<object, number>();
   private readonly url: string;
-  private readonly watchers = new Map<object, number>();
   private etag: string | null = null;
   private isObserved = false;
   private readAt = 0;
@@ -45,11 +46,13 @@ class Feed<T> {
 
   constructor(url: string) {
     this.url = url;
+    feeds.set(url, this);
   }
 
   watch(watcher: object, every: number): void {
     const isNew = !this.watchers.has(watcher);
-    feeds.set(this.url, this as Feed<unknown>);
+    clearTimeout(this.end);
+    feeds.set(this.url, this);
     this.watchers.set(watcher, every);
     const age = Date.now() - (this.known.value.at ?? 0);
     if (isNew && age > 1_000) void this.refresh();
@@ -60,26 +63,19 @@ class Feed<T> {
     this.watchers.delete(watcher);
     if (this.watchers.size) return;
     clearTimeout(this.timer);
-    clearTimeout(this.end);
-    this.end = setTimeout(() => this.forget(), KEPT);
-  }
-
-  get isWatched(): boolean {
-    return this.watchers.size > 0;
+    this.end = setTimeout(() => feeds.delete(this.url), KEPT);
   }
 
   /** Reads it now; once more afterwards when it is being read already, since that may be older than what is asked for. */
   async refresh(): Promise<void> {
     clearTimeout(this.timer);
-    if (this.isReading) {
-      this.mustReadAgain = true;
-      return;
-    }
+    this.mustReadAgain = this.isReading;
+    if (this.isReading) return;
     this.isReading = true;
     try {
-      const received = await read<T>(this.url, this.usableTag());
+      const received = await read(this.url, this.usableTag());
       this.failures = 0;
-      const isNew = "data" in received;
+      const isNew = received.status !== 304;
       if (isNew) {
         this.etag = received.etag;
         this.isObserved = received.isObserved;
@@ -93,10 +89,8 @@ class Feed<T> {
       this.known.value = { ...this.known.value, error };
     } finally {
       this.isReading = false;
-      if (this.mustReadAgain) {
-        this.mustReadAgain = false;
-        void this.refresh();
-      } else this.plan();
+      if (this.mustReadAgain) void this.refresh();
+      else this.plan();
     }
   }
 
@@ -106,7 +100,8 @@ class Feed<T> {
     return this.known.value.error || isOld ? null : this.etag;
   }
 
-  private plan(): void {
+  /** When to read it next: never while nobody looks at it, or at the page. */
+  plan(): void {
     clearTimeout(this.timer);
     const wishes = [...this.watchers.values()].filter((every) => every > 0);
     if (document.hidden || !wishes.length) return;
@@ -116,39 +111,18 @@ class Feed<T> {
     this.timer = setTimeout(() => void this.refresh(), pause);
   }
 
-  /** Asks for nothing until the page is looked at again. */
-  rest(): void {
-    clearTimeout(this.timer);
-  }
-
   /** Forgets what was read for somebody else. */
   clear(): void {
     this.etag = null;
     this.known.value = NOTHING;
   }
-
-  private forget(): void {
-    // Another one may have taken its place: that is being watched.
-    if (!this.isWatched && feeds.get(this.url) === this) feeds.delete(this.url);
-  }
 }
 
-const feeds = new Map<string, Feed<unknown>>();
-
-function feed<T>(url: string): Feed<T> {
-  let found = feeds.get(url) as Feed<T> | undefined;
-  if (!found) {
-    found = new Feed<T>(url);
-    feeds.set(url, found as Feed<unknown>);
-  }
-  return found;
-}
+const feeds = new Map<string, Feed>();
 
 /** Reads again what is on the screen: after a change, and when the page is looked at again. */
 export function refreshAll(): void {
-  batch(() => {
-    for (const one of feeds.values()) if (one.isWatched) void one.refresh();
-  });
+  for (const one of feeds.values()) if (one.watchers.size) void one.refresh();
 }
 
 /** Forgets what was read for the person who was signed in before. */
@@ -158,7 +132,7 @@ export function forgetAll(): void {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (document.hidden) for (const one of feeds.values()) one.rest();
+  if (document.hidden) for (const one of feeds.values()) one.plan();
   else refreshAll();
 });
 
@@ -175,14 +149,15 @@ export function useLive<Id extends OperationId, const Asked extends Query = Quer
 ): Live<View<Answer<Id>, Asked>> {
   const url = address(id, asked.path, asked.query);
   const watcher = useMemo(() => ({}), []);
-  const found = feed<View<Answer<Id>, Asked>>(url);
+  const found = feeds.get(url) ?? new Feed(url);
   const { every: wish = EVERY_TICK } = asked;
-  const every = typeof wish === "number" ? wish : wish(found.known.value.data);
+  const known = found.known.value as Known<View<Answer<Id>, Asked>>;
+  const every = typeof wish === "number" ? wish : wish(known.data);
   const isOff = asked.off ?? false;
   useEffect(() => {
     if (isOff) return;
     found.watch(watcher, every);
     return () => found.leave(watcher);
   }, [found, every, isOff]);
-  return { ...found.known.value, refresh: () => void found.refresh() };
+  return { ...known, refresh: () => void found.refresh() };
 }

@@ -1,8 +1,7 @@
 /** How far the rows of a table have come: into its topic, and from there to the target. */
 
-export interface Partition {
+interface Partition {
   partition: number;
-  beginning_offset: number | null;
   end_offset: number | null;
 }
 
@@ -18,7 +17,6 @@ export interface Arrival {
   /** Records that the sink has confirmed; null where it is not known. */
   delivered: number | null;
   waiting: number | null;
-  isComplete: boolean;
 }
 
 function sum(values: readonly (number | null)[]): number | null {
@@ -30,10 +28,9 @@ function sum(values: readonly (number | null)[]): number | null {
   return whole;
 }
 
-/** Whether all records that the topics have had are delivered; an empty topic has none, a null one is not known. */
+/** Whether all records that the topics have had are delivered, of which there are some; of a null one that is not known. */
 export function isAllDelivered(seen: readonly (Arrival | null)[]): boolean {
-  const isDone = seen.every((one) => one !== null && (one.isComplete || one.records === 0));
-  return isDone && seen.some((one) => one?.isComplete);
+  return seen.every((one) => one?.waiting === 0) && seen.some((one) => one?.records);
 }
 
 /** `offsets` is null where the group cannot be read. Where nothing was committed it is not known what was delivered. */
@@ -49,5 +46,5 @@ export function arrival(
   const confirmed = partitions.map((one) => (one.end_offset === 0 ? 0 : (committed.get(one.partition) ?? null)));
   const delivered = records === null ? null : sum(confirmed);
   const waiting = records === null || delivered === null ? null : Math.max(0, records - delivered);
-  return { records, delivered, waiting, isComplete: waiting === 0 && (records ?? 0) > 0 };
+  return { records, delivered, waiting };
 }

@@ -1,6 +1,6 @@
 /** What a change changed: the differences between the values before and after, key by key. */
 
-export interface Difference {
+interface Difference {
   /** `config.host` */
   path: string;
   /** Undefined where the key was not there. */
@@ -27,11 +27,4 @@ function flat(values: Values | null): Map<string, string> {
   };
   visit("", values ?? {});
   return found;
-}
-
-/** What a form with these values would overwrite of what is saved. A secret is no part of that: it is never read back. */
-export function overwritten(saved: Values, form: Values): Difference[] {
-  const both = Object.keys(form).filter((name) => name in saved && name !== "credentials");
-  const those = (values: Values): Values => Object.fromEntries(both.map((name) => [name, values[name]]));
-  return differences(those(saved), those(form));
 }

@@ -1,12 +1,7 @@
 /** What Kafka and Connect clusters take, by how one connects to them, and what Connect has to have. */
 
 /** The fields of a Kafka cluster beside its name and servers, and its secrets. */
-export interface Uses {
-  fields: readonly string[];
-  secrets: readonly string[];
-}
-
-export function usesOf(protocol: string, mechanism: string): Uses {
+export function usesOf(protocol: string, mechanism: string) {
   const fields: string[] = [];
   const secrets: string[] = [];
   if (protocol.startsWith("SASL")) {
@@ -23,9 +18,9 @@ export function usesOf(protocol: string, mechanism: string): Uses {
   return { fields, secrets };
 }
 
-/** Only what was typed: what is left out stays as it is stored. */
+/** Those of these fields that were filled in; undefined where none was. */
 export function given(values: Record<string, string>, names: readonly string[]): Record<string, string> | undefined {
-  const typed = names.flatMap((name) => (values[name] ? [[name, values[name]] as const] : []));
+  const typed = names.flatMap((name) => (values[name]?.trim() ? [[name, values[name]] as const] : []));
   return typed.length ? Object.fromEntries(typed) : undefined;
 }
 

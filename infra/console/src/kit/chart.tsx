@@ -7,7 +7,7 @@ import { Button } from "./copy.tsx";
 import { type Column, Items, Table } from "./table.tsx";
 import { localTime } from "./units.ts";
 
-export interface Series {
+interface Series {
   label: string;
   /** Null where it was not measured: a gap. */
   values: readonly (number | null)[];
@@ -41,7 +41,6 @@ export function Chart(props: Props) {
   const { title, times, series } = props;
   const [isTable, showTable] = useState(false);
   const [at, setAt] = useState<number | null>(null);
-  const said = at === null ? "" : sentence(props, at);
   const move = (event: KeyboardEvent) => {
     const next = moved(event, at, times.length);
     if (next === null) return;
@@ -51,7 +50,14 @@ export function Chart(props: Props) {
   return (
     <div class="chart">
       <h2>{title}</h2>
-      <Legend series={series} />
+      <Items of={series} class="legend">
+        {({ label, color, isDashed }) => (
+          <>
+            <span style={{ borderTopStyle: isDashed ? "dashed" : "solid", borderTopColor: `var(--${color})` }} />
+            {label}
+          </>
+        )}
+      </Items>
       {isTable ? (
         <Numbers {...props} />
       ) : (
@@ -60,7 +66,7 @@ export function Chart(props: Props) {
         </figure>
       )}
       <p class="facts">
-        <span aria-live="polite">{said || text("chart.help")}</span>
+        <span aria-live="polite">{sentence(props, at)}</span>
         <Button label={text("chart.as_table")} isSmall aria-pressed={isTable} onClick={() => showTable(!isTable)} />
       </p>
     </div>
@@ -80,9 +86,9 @@ function moved(event: KeyboardEvent, at: number | null, length: number): number 
   return next === undefined || !length ? null : Math.max(0, Math.min(length - 1, next));
 }
 
-function sentence({ times, series, written }: Props, at: number): string {
-  const time = times[at];
-  if (time === undefined) return "";
+function sentence({ times, series, written }: Props, at: number | null): string {
+  const time = at === null ? undefined : times[at];
+  if (at === null || time === undefined) return text("chart.help");
   const values = series.map((one) => `${one.label} ${valueAt(one, at, written)}`);
   return `${localTime(time)}: ${values.join(", ")}`;
 }
@@ -92,42 +98,13 @@ function valueAt(series: Series, at: number, written: Props["written"]): string 
   return value === null ? text("common.not_measured") : written(value);
 }
 
-function Legend({ series }: { series: readonly Series[] }) {
-  return (
-    <Items of={series} class="legend">
-      {(one) => (
-        <>
-          <span
-            class="swatch"
-            style={{ borderTopStyle: one.isDashed ? "dashed" : "solid", borderTopColor: `var(--${one.color})` }}
-          />
-          {one.label}
-        </>
-      )}
-    </Items>
-  );
-}
-
 /** The newest first, as everywhere. */
 function Numbers({ title, times, series, written }: Props) {
-  const rows = times.map((time, index) => ({ time, index })).reverse();
-  return (
-    <Table
-      caption={title}
-      rows={rows}
-      id={(row) => String(row.index)}
-      columns={[
-        [text("chart.time"), (row) => localTime(row.time)],
-        ...series.map(
-          (one): Column<{ time: string; index: number }> => [
-            one.label,
-            (row) => valueAt(one, row.index, written),
-            { isNumber: true },
-          ],
-        ),
-      ]}
-    />
-  );
+  const columns: Column<number>[] = [
+    [text("chart.time"), (at) => localTime(times[at] ?? "")],
+    ...series.map((one): Column<number> => [one.label, (at) => valueAt(one, at, written), { isNumber: true }]),
+  ];
+  return <Table caption={title} columns={columns} rows={[...times.keys()].reverse()} id={String} />;
 }
 
 interface CanvasProps extends Props {

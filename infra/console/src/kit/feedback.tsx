@@ -7,7 +7,7 @@ import { type Answer, type ApiError, NO_ANSWER, type OperationId, type Query, ty
 import { type Known, type Live, useLive, type Watch } from "../api/live.ts";
 import { text } from "../texts/text.ts";
 import { Button, Copy } from "./copy.tsx";
-import { duration, now, onServer } from "./units.ts";
+import { duration, sinceRead } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
 export function Waiting({ lines = 4 }: { lines?: number | undefined }) {
@@ -56,7 +56,7 @@ export function Empty({ title, help, leads, children }: EmptyProps) {
 
 export function errorText(error: ApiError): string {
   if (error.code === NO_ANSWER && !error.status) return text("error.no_answer");
-  if (error.code === "VERSION_MISMATCH") return text("edited.changed");
+  if (error.code === "VERSION_MISMATCH") return text("error.changed");
   if (error.code === NO_ANSWER) return text("error.unreadable", { status: error.status });
   return error.message;
 }
@@ -106,10 +106,7 @@ export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
     <>
       {error && (
         <div class="banner warn" role="status">
-          {text("common.last_known", {
-            age: duration((now.value - onServer(at ?? 0)) / 1_000),
-            error: errorText(error),
-          })}
+          {text("common.last_known", { age: duration(sinceRead(at)), error: errorText(error) })}
         </div>
       )}
       {children(data)}

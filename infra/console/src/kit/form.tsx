@@ -25,7 +25,6 @@ interface InputProps extends FieldProps {
   inputMode?: "numeric";
   placeholder?: string;
   required?: boolean;
-  disabled?: boolean;
   spellcheck?: boolean;
   min?: number;
   max?: number;
@@ -95,15 +94,14 @@ interface SelectProps extends FieldProps {
   value: string;
   choices: readonly Choice[];
   onValue: (value: string) => void;
-  disabled?: boolean;
 }
 
-export function Select({ value, choices, onValue, disabled, ...field }: SelectProps) {
+export function Select({ value, choices, onValue, ...field }: SelectProps) {
   return (
     <Field
       {...field}
       control={(ties) => (
-        <select {...ties} value={value} disabled={disabled} onChange={(event) => onValue(event.currentTarget.value)}>
+        <select {...ties} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
           {choices.map((choice) => (
             <option key={choice.value} value={choice.value}>
               {choice.label}

@@ -24,9 +24,9 @@ export function noteServerTime(date: string | null): void {
   ahead = Math.abs(difference) < 2_000 ? 0 : difference;
 }
 
-/** The server's time of a moment of this computer's clock. */
-export function onServer(milliseconds: number): number {
-  return milliseconds + ahead;
+/** Seconds since a moment of this computer's clock; 0 without one. */
+export function sinceRead(milliseconds: number | undefined): number {
+  return milliseconds === undefined ? 0 : Math.max(0, (now.value - ahead - milliseconds) / 1_000);
 }
 
 const UNITS: readonly [number, string][] = [

@@ -9,12 +9,12 @@ import { Button, Copy, Icon } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed, say, Waiting } from "../kit/feedback.tsx";
 import { Check, Form, Input } from "../kit/form.tsx";
-import { go, link, place } from "../kit/router.ts";
+import { go, place } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { type Call, forEach, type Outcome, send, useIntent } from "./intent.ts";
 import { OperationButton } from "./operation.tsx";
-import { placeOf } from "./pieces.tsx";
+import { ResourceLink } from "./pieces.tsx";
 
 /** A choice that the person has in the dialog: a parameter of the query that becomes true. */
 export interface ActionChoice {
@@ -90,7 +90,7 @@ export function ActionsButton({
       isPrimary={isPrimary}
       why={reason}
       isWhyHidden={isSmall || words === undefined}
-      onClick={() => askFirst({ ...rest, label, calls, words })}
+      onClick={() => (asked.value = { dialog: { ...rest, label, calls, words }, at: current() })}
     />
   );
 }
@@ -107,17 +107,11 @@ interface DialogProps {
   choices?: readonly ActionChoice[] | undefined;
   /** What the calls mean, where they have no dry run. */
   words?: ComponentChildren;
-  /** Called once all were carried out. */
   onDone?: ((outcomes: readonly (Outcome | undefined)[]) => void) | undefined;
 }
 
 const asked = signal<{ dialog: DialogProps; at: string } | null>(null);
 const current = () => place.value.parts.join("/");
-
-/** Opens the dialog of an action. */
-function askFirst(dialog: DialogProps): void {
-  asked.value = { dialog, at: current() };
-}
 
 /** The open dialog. It is no part of the button: that may go while it is not known yet what became of the action. */
 export function ActionHost() {
@@ -178,7 +172,7 @@ function ActionDialog({ label, calls, choices = [], words, onClose, onDone }: Di
           {planned.map(
             ({ error }, index) => error && <NotDone key={index} calls={calls} index={index} error={error} />,
           )}
-          {planned.some(({ error }) => error) && <AskAgain onClick={readAgain} />}
+          {planned.some(({ error }) => error) && askAgain(readAgain)}
           <Consequences plan={whole} isOfMany={calls.length > 1} />
         </div>
         {offered.map(({ parameter, label: words }) => (
@@ -232,7 +226,7 @@ async function planOf(one: Call): Promise<OnePlan> {
   }
 }
 
-function AskAgain({ onClick }: { onClick: () => void }) {
+function askAgain(onClick: () => void) {
   return <Button label={text("action.ask_again")} isSmall onClick={onClick} />;
 }
 
@@ -255,7 +249,7 @@ function Outcomes({ outcomes, calls, onReadAgain }: OutcomesProps) {
           </p>
         );
       })}
-      {isStale && <AskAgain onClick={onReadAgain} />}
+      {isStale && askAgain(onReadAgain)}
     </div>
   );
 }
@@ -297,7 +291,7 @@ function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany
             {({ names, message, resource }) => (
               <>
                 {isOfMany && <Names names={names} />}
-                {message} {resource && <InTheWay resource={resource} />}
+                {message} {resource && <ResourceLink {...resource} />}
               </>
             )}
           </Items>
@@ -319,12 +313,6 @@ function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany
 
 function Names({ names }: { names: readonly string[] }) {
   return <em>{names.join(", ")}: </em>;
-}
-
-function InTheWay({ resource }: { resource: { type: string; id: string; name: string } }) {
-  const place = placeOf(resource.type, resource.id);
-  const words = `${textOf("type", resource.type)} ${resource.name}`;
-  return place ? <a href={link(place)}>{words}</a> : <span>{words}</span>;
 }
 
 function Changes({ plan, isOfMany }: { plan: CombinedPlan; isOfMany: boolean }) {

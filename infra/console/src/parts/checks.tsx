@@ -1,6 +1,6 @@
 /** What was tried or checked, one below the other: the steps of a connection test, and whether a database can be captured. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
 import { advice, grouped, script } from "../domain/readiness.ts";
@@ -91,71 +91,63 @@ export function LastTest({ test, at }: { test: Schemas["LastTest"] | null; at: s
   );
 }
 
-/** Milliseconds within which coming back to the page does not ask the server again. */
-const PAUSE = 3_000;
-/** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
-const FEW = 5;
-
 /** What happens each time when somebody comes back to the page. */
 export function useReturn(act: () => void) {
-  const latest = useRef(act);
-  latest.current = act;
   useEffect(() => {
-    const onFocus = () => latest.current();
-    window.addEventListener("focus", onFocus);
-    return () => window.removeEventListener("focus", onFocus);
-  }, []);
+    window.addEventListener("focus", act);
+    return () => window.removeEventListener("focus", act);
+  });
 }
 
 interface ReadinessProps {
-  sourceId: string;
+  source: { id: string; name: string };
   /** Judged for what this one captures; without it, for the server as such. */
-  pipelineId?: string;
-  title: string;
+  pipelineId: string;
 }
 
 /** Whether a database can be captured, looked at again after a visit to the server. */
-export function Readiness({ sourceId, pipelineId, title }: ReadinessProps) {
-  // To ask a server anew is an operation; others see what was seen in the last 30 seconds.
-  const isFresh = can("check_source_health");
+export function Readiness({ source, pipelineId }: ReadinessProps) {
   const known = useLive("source_readiness", {
-    path: { uuid: sourceId },
-    query: { fresh: isFresh || undefined, pipeline_id: pipelineId || undefined },
+    path: { uuid: source.id },
+    // To ask a server anew is an operation; others see what was seen in the last 30 seconds.
+    query: { fresh: can("check_source_health") || undefined, pipeline_id: pipelineId || undefined },
     every: ON_DEMAND,
   });
   const [isChecking, setChecking] = useState(false);
-  const { at, error } = known;
   const again = () => {
+    if (isChecking) return;
     setChecking(true);
     known.refresh();
   };
-  useEffect(() => setChecking(false), [at, error]);
-  useReturn(() => Date.now() - (at ?? 0) > PAUSE && again());
+  useEffect(() => setChecking(false), [known.at, known.error]);
+  useReturn(again);
   return (
     <>
       <p class="buttons">
         <Button
           label={text(isChecking ? "ready.checking" : "ready.again")}
           aria-disabled={isChecking}
-          onClick={() => !isChecking && again()}
+          onClick={again}
         />
         <span class="quiet">{text("ready.focus_help")}</span>
       </p>
       <Loaded known={known} lines={8}>
-        {(report) => <Shown report={report} title={title} />}
+        {(report) => <Shown report={report} title={text("ready.script_title", { name: source.name })} />}
       </Loaded>
     </>
   );
 }
 
+/** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
+const FEW = 5;
+
 function Shown({ report, title }: { report: Schemas["ReadinessOutput"]; title: string }) {
-  const toDo = report.checks.filter((check) => check.status !== "pass" && check.recommended_action);
   return (
     <>
       <p aria-live="polite">
         <strong>{textOf("ready", report.status)}</strong> <When time={report.checked_at} />
       </p>
-      {toDo.length > 0 && (
+      {report.checks.some((check) => check.status !== "pass" && check.recommended_action) && (
         <p class="buttons">
           <Copy value={script(title, report.checks)} label={text("ready.copy_all")} />
           <span class="quiet">{text("ready.copy_all_help")}</span>

@@ -14,13 +14,11 @@ interface Props {
   chosen: string;
   onChosen: (id: string) => void;
   form: ComponentChildren;
-  /** What is known of the chosen one. */
+  /** What is known of the chosen one, and what is done with it. */
   children?: ComponentChildren;
-  /** What is done with the chosen one. */
-  below?: ComponentChildren;
 }
 
-export function ChooseOrNew({ label, create, choices, chosen, onChosen, form, children, below }: Props) {
+export function ChooseOrNew({ label, create, choices, chosen, onChosen, form, children }: Props) {
   const [isNew, registerNew] = useState(false);
   return (
     <>
@@ -32,18 +30,19 @@ export function ChooseOrNew({ label, create, choices, chosen, onChosen, form, ch
           onValue={onChosen}
         />
       )}
-      {children}
       {choices.length === 0 || isNew ? (
         <>
           <h3>{create}</h3>
           {form}
         </>
       ) : (
-        <p>
-          <Button label={create} onClick={() => registerNew(true)} />
-        </p>
+        <>
+          <p>
+            <Button label={create} onClick={() => registerNew(true)} />
+          </p>
+          {children}
+        </>
       )}
-      {!isNew && below}
     </>
   );
 }

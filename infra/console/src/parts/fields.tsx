@@ -4,43 +4,56 @@ import { type ComponentChildren, Fragment } from "preact";
 import { useId, useState } from "preact/hooks";
 import type { OperationId } from "../api/client.ts";
 import { ON_DEMAND, useLive } from "../api/live.ts";
-import { Button } from "../kit/copy.tsx";
-import { Dialog } from "../kit/dialog.tsx";
 import { Loaded } from "../kit/feedback.tsx";
-import { Check, type Choice, Input, useFaults } from "../kit/form.tsx";
+import { Check, type Choice, Input, Select, useFaults } from "../kit/form.tsx";
 import { go } from "../kit/router.ts";
 import { text, textOf } from "../texts/text.ts";
 import { DeleteButton } from "./actions.tsx";
-import { Reopen } from "./conflict.tsx";
-import { useDraft } from "./draft.ts";
-import { OpenButton, whoMay } from "./operation.tsx";
+import { whoMay } from "./operation.tsx";
 import { Heading } from "./pieces.tsx";
 import { can } from "./session.ts";
 
-/**
- * The values of a form's fields by name, and what binds each to its input. `group` has the texts of their labels. All but
- * the secrets stay in the draft `keptAs` when the page is left.
- */
-export function useFields<T extends Record<string, string>>(
-  group: string,
-  initial: T,
-  keptAs = "",
-  secrets: readonly string[] = [],
-) {
-  const [values, setValues] = useDraft<T>(keptAs, initial, (all) => ({ ...all, ...blank(secrets) }));
+/** The values of a form's fields by name, and what binds each to its input. `group` has the texts of their labels. */
+export function useFields<T extends Record<string, string>>(group: string, initial: T) {
+  const [values, setValues] = useState(initial);
   const set = (changes: Partial<T>) => setValues((current) => ({ ...current, ...changes }));
   const bind = (name: keyof T) => ({
     label: textOf(group, name as string),
-    value: values[name] as string,
+    value: values[name] ?? "",
     location: name as string,
     onValue: (value: string) => set({ [name]: value } as Partial<T>),
   });
-  return { values, set, bind, reset: () => setValues(() => initial) };
+  return { values, set, bind, reset: () => setValues(initial) };
 }
 
-/** Empty fields of these names. */
-export function blank(names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(names.map((name) => [name, ""]));
+export type Bind = (name: string) => { label: string; value: string; onValue: (value: string) => void };
+
+/** How a field looks. With choices one of them is chosen. */
+export interface Look {
+  required?: boolean;
+  help?: string;
+  placeholder?: string;
+  inputMode?: "numeric";
+  choices?: readonly Choice[];
+  /** What is shown instead of what was typed. */
+  value?: string;
+}
+
+interface LookedProps {
+  names: readonly string[];
+  looks: Readonly<Record<string, Look>>;
+  bind: Bind;
+  /** What stands before their names where the API says what is wrong: `config.` */
+  prefix?: string;
+}
+
+export function LookedFields({ names, looks, bind, prefix = "" }: LookedProps) {
+  return names.map((name) => {
+    const { choices, ...look } = looks[name] ?? {};
+    const field = { ...bind(name), ...look, location: prefix + name };
+    if (choices) return <Select key={name} {...field} choices={choices} />;
+    return <Input key={name} {...field} spellcheck={false} autocomplete="off" />;
+  });
 }
 
 type ListId = Extract<OperationId, `list_${string}`>;
@@ -129,95 +142,42 @@ interface EditorProps<T> {
   type: "channel" | "alert_rule";
   /** The screen of its list. */
   list: string;
-  /** `opened` is what the form was opened with, `now` what the server has; both undefined of one that is to be made. */
-  children: (
-    opened: T | undefined,
-    onSaved: (saved: One & Partial<T>) => void,
-    now: T | undefined,
-  ) => ComponentChildren;
+  /** What stands above the form of one that is there already. */
+  facts: (now: T) => ComponentChildren;
+  /** Of one that is to be made `opened` is undefined. */
+  form: (opened: T | undefined, onSaved: (saved: One & Partial<T>) => void) => ComponentChildren;
 }
 
 /** The screen on which one is made (`new`) or edited. */
 export function EditorScreen<T extends One>({ id, ...props }: EditorProps<T> & { id: string | undefined }) {
-  const { type, list, children } = props;
+  const { type, list, form } = props;
   const known = useLive(`get_${type}`, { path: { uuid: id ?? "" }, off: id === "new" });
   if (id !== "new") return <Loaded known={known}>{(now) => <Opened {...props} now={now as unknown as T} />}</Loaded>;
   return (
     <>
       <h1>{textOf(list, "create")}</h1>
-      {children(undefined, (saved) => go([list, saved.id]), undefined)}
+      {form(undefined, (saved) => go([list, saved.id]))}
     </>
   );
 }
 
-function Opened<T extends One>({ now, type, list, children }: EditorProps<T> & { now: T }) {
-  return (
-    <Edited now={now}>
-      {(opened, open) => (
-        <>
-          <Heading type={type} name={opened.name} />
-          {children(opened, (saved) => open({ ...now, ...saved }), now)}
-          <p class="buttons">
-            <DeleteButton operation={`delete_${type}`} of={opened} list={list} />
-          </p>
-        </>
-      )}
-    </Edited>
-  );
-}
-
-interface EditedProps<T> {
-  /** What the server has. */
-  now: T;
-  /** `open` begins the form anew with another version. */
-  children: (opened: T, open: (saved: T) => void) => ComponentChildren;
-}
-
-/** A form keeps what it was opened with, and says when somebody else has changed it. */
-export function Edited<T extends { version: number }>({ now, children }: EditedProps<T>) {
+/** The form sends the version that it was opened with, though the page reads on: nothing is overwritten unseen. */
+function Opened<T extends One>({ now, type, list, facts, form }: EditorProps<T> & { now: T }) {
   const [opened, open] = useState(now);
   return (
     <>
-      {now.version > opened.version && (
-        <p class="banner warn" role="status">
-          {text("edited.changed")} <Button label={text("edited.reload")} isSmall onClick={() => open(now)} />
-        </p>
-      )}
-      <Reopen.Provider value={open as (saved: never) => void}>
-        <Fragment key={opened.version}>{children(opened, open)}</Fragment>
-      </Reopen.Provider>
+      <Heading type={type} name={opened.name} />
+      {facts(now)}
+      <Fragment key={opened.version}>{form(opened, (saved) => open({ ...opened, ...saved }))}</Fragment>
+      <p class="buttons">
+        <DeleteButton operation={`delete_${type}`} of={opened} list={list} />
+      </p>
     </>
   );
 }
 
-interface EditProps<T> {
-  operation: OperationId;
-  now: T;
-  children: (opened: T, close: () => void) => ComponentChildren;
-}
-
-/** The button that opens the form of what is there already. */
-export function EditButton<T extends One>({ operation, now, children }: EditProps<T>) {
-  const title = text("edited.title", { name: now.name });
-  return (
-    <OpenButton operation={operation} label={title}>
-      {(close) => (
-        <Dialog title={title} onClose={close}>
-          <Edited now={now}>{(opened) => children(opened, close)}</Edited>
-        </Dialog>
-      )}
-    </OpenButton>
-  );
-}
-
-interface LinkProps {
-  operation: OperationId;
-  href: string;
-  label: string;
-}
-
 /** The link to the form that makes another one; those who may not make one read who may. */
-export function NewLink({ operation, href, label }: LinkProps) {
+export function NewLink({ operation, href, label }: { operation: OperationId; href: string; label: string }) {
   return (
     <p class="buttons">
       {can(operation) ? (

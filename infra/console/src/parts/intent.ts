@@ -37,7 +37,6 @@ export function pace(isOpen: boolean): number {
   return isOpen || isSettling.value ? WHILE_CHANGING : EVERY_TICK;
 }
 
-/** The pace of a pipeline or a delivery. */
 export function paceOf(run: { open_operation: unknown } | undefined): number {
   return pace(Boolean(run?.open_operation));
 }

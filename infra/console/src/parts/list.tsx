@@ -14,18 +14,12 @@ import { text } from "../texts/text.ts";
 const PAUSE = 250;
 const PAGE = 100;
 
-export interface ListQuery {
-  value: (name: string) => string;
-  set: (changes: Record<string, string | null>) => void;
-  cursor: string | null;
-}
-
 /** The values of the address. A change of a filter begins the list anew. */
-export function useListQuery(): ListQuery {
+export function useListQuery() {
   const { query } = place.value;
   return {
-    value: (name) => query.get(name) ?? "",
-    set: (changes) => setQuery({ cursor: null, ...changes }),
+    value: (name: string) => query.get(name) ?? "",
+    set: (changes: Record<string, string | null>) => setQuery({ cursor: null, ...changes }),
     cursor: query.get("cursor"),
   };
 }
@@ -105,16 +99,13 @@ function Chosen({ name, label, choices = [], any = text("filter.any") }: Filter)
 
 interface Props<Row> {
   known: Live<unknown>;
-  /** What the list is called. */
   title: string;
   columns: readonly Column<Row>[];
   id?: ((row: Row) => string) | undefined;
   filters?: readonly Filter[];
   /** Filters that are shown elsewhere. */
   others?: readonly string[];
-  /** Why there may be nothing. */
   none: string;
-  /** What can be done when there is nothing. */
   ifNone?: ComponentChildren;
   /** The rows of the answer, where it is not a list of them. */
   rows?: readonly Row[];
@@ -182,7 +173,6 @@ export function ListScreen<Row>({ below, help, ...list }: Props<Row> & { below?:
   );
 }
 
-/** Leads to the next page of a list, and back to its beginning. */
 export function ToPages({ next }: { next: string | null }) {
   const query = useListQuery();
   if (!query.cursor && !next) return null;

@@ -12,49 +12,32 @@ import {
   type Request_,
   type Schemas,
 } from "../api/client.ts";
+import { OPERATIONS } from "../api/generated/operations.ts";
 import { Button, Code } from "../kit/copy.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { Failed } from "../kit/feedback.tsx";
 import { Form, type FormProps } from "../kit/form.tsx";
 import { text, textOf } from "../texts/text.ts";
-import { Conflict } from "./conflict.tsx";
 import { noteChange } from "./intent.ts";
-import { can, neededFor } from "./session.ts";
+import { can } from "./session.ts";
 
 /** What a call answers that is no dry run. */
 type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
 
-export interface Action {
-  /** The operation that is under way. */
-  busy: OperationId | "";
-  error: ApiError | undefined;
-  /** Carries it out and reads again what is on the screen; null when it failed. */
-  run: <Id extends OperationId>(id: Id, request?: Request_<Id>) => Promise<Received<Done<Id>> | null>;
-  /** What the last request was about, where it was refused since somebody else has changed that; its address is for reading. */
-  stale: { id: OperationId; request: Request_<OperationId> } | undefined;
-  /** The next attempt replaces this version instead of the one that it names. */
-  replace: (version: number) => void;
-}
-
-/** One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice. */
-export function useAction(): Action {
+/**
+ * One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice.
+ * `busy` is the operation that is under way; `run` reads again what is on the screen, and answers null when it failed.
+ */
+export function useAction() {
   const [busy, setBusy] = useState<OperationId | "">("");
   const [error, setError] = useState<ApiError>();
-  const [stale, setStale] = useState<Action["stale"]>();
-  const replaced = useRef<number | undefined>(undefined);
   const keys = useRef(new Map<string, string>());
   const isBusy = useRef(false);
-  const run = async <Id extends OperationId>(id: Id, asked: Request_<Id> = {}) => {
+  const run = async <Id extends OperationId>(id: Id, request: Request_<Id> = {}) => {
     if (isBusy.current) return null;
-    const request = { ...asked };
-    if (request.version !== undefined) {
-      request.version = replaced.current ?? request.version;
-      replaced.current = undefined;
-    }
     isBusy.current = true;
     setBusy(id);
     setError(undefined);
-    setStale(undefined);
     const intent = JSON.stringify([id, request]);
     const key = keys.current.get(intent) ?? newKey();
     keys.current.set(intent, key);
@@ -68,17 +51,13 @@ export function useAction(): Action {
       // Without an answer it may have been carried out: the next attempt is the same request. An answer ends the attempt.
       if (failure.status && failure.status < 500) keys.current.delete(intent);
       setError(failure);
-      if (failure.code === "VERSION_MISMATCH") setStale({ id: id.replace("update_", "get_") as OperationId, request });
       return null;
     } finally {
       isBusy.current = false;
       setBusy("");
     }
   };
-  const replace = (version: number) => {
-    replaced.current = version;
-  };
-  return { busy, error, run, stale, replace };
+  return { busy, error, run };
 }
 
 interface ButtonProps {
@@ -200,13 +179,7 @@ export function ActionForm<Id extends OperationId>(props: ActionFormProps<Id>) {
     const received = asked && (await action.run(operation, asked));
     if (received) onDone(received.data);
   };
-  const under = (
-    <>
-      {below?.(action.error)}
-      <Conflict action={action} />
-    </>
-  );
-  const shown = { ...form, submit, action, onSubmit, below: under };
+  const shown = { ...form, submit, action, onSubmit, below: below?.(action.error) };
   if (onClose) {
     return (
       <Dialog title={title} onClose={onClose}>
@@ -232,7 +205,7 @@ export function saving<Body>(one: { id: string; version: number } | undefined, b
 
 /** Who may use an operation, in words. */
 export function whoMay(operation: OperationId): string {
-  return textOf("needs", neededFor(operation));
+  return textOf("needs", OPERATIONS[operation][2]);
 }
 
 interface OnceProps {

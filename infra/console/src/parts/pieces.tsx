@@ -5,7 +5,7 @@ import { LOOKS, type Observed, OLD_AFTER, shownState } from "../domain/states.ts
 import { Icon } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
-import { age, duration, localTime, now, onServer } from "../kit/units.ts";
+import { age, duration, localTime, now, sinceRead } from "../kit/units.ts";
 import { type TextKey, text, textOf } from "../texts/text.ts";
 
 /** When something was or will be, as a distance from now; the time itself when it is pointed at. */
@@ -32,7 +32,6 @@ export function At({ time }: { time: string }) {
   );
 }
 
-/** The heading of one of a kind. */
 export function Heading({ type, name }: { type: string; name: string }) {
   return (
     <h1>
@@ -64,7 +63,13 @@ export function ToldNobody({ because }: { because: string | null }) {
 export type FactRow = readonly [name: string, value: ComponentChildren];
 
 /** Named values. What is undefined is left out; null is not known. */
-export function Facts({ rows, look = "values" }: { rows: readonly FactRow[]; look?: "values" | "counts" | "pairs" }) {
+export function Facts({
+  rows,
+  look = "values",
+}: {
+  rows: readonly FactRow[];
+  look?: "values" | "counts" | "pairs" | "differences";
+}) {
   return (
     <dl class={look}>
       {rows
@@ -127,7 +132,6 @@ export function ResourceLink(one: LinkProps) {
   );
 }
 
-/** Several of these, one a line; a word where there is none. */
 export function ResourceLines({ of, none }: { of: readonly LinkProps[]; none: TextKey }) {
   if (!of.length) return <NotMeasured words={none} />;
   return (
@@ -149,13 +153,12 @@ interface Props {
 
 /** The seconds since anything about the state was confirmed; null for never. */
 function confirmedAge({ observedAt, readAt, isTimeless }: Props): number | null {
-  const read = readAt === undefined ? 0 : Math.max(0, (now.value - onServer(readAt)) / 1_000);
+  const read = sinceRead(readAt);
   if (isTimeless) return read;
   const observed = age(observedAt, now.value);
   return observed === null ? null : Math.max(observed, read > OLD_AFTER ? read : 0);
 }
 
-/** The observed state beside the desired one, with its age. */
 export function State(props: Props) {
   const seconds = confirmedAge(props);
   const shown = shownState(props.observed, seconds);

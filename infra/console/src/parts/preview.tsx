@@ -18,13 +18,18 @@ interface PreviewProps {
   children: ComponentChildren;
 }
 
-export function Preview({ preview, children }: PreviewProps) {
+export function Preview({ preview: { validation, warnings, config }, children }: PreviewProps) {
   return (
     <div role="status">
-      <Validation validation={preview.validation} />
-      <Warnings warnings={preview.warnings} />
+      <Validation validation={validation} />
+      <Warnings warnings={warnings} />
       {children}
-      <Config config={preview.config} />
+      {/* It is long: it is there for those who want it. */}
+      <details>
+        <summary>{text("preview.config", { count: Object.keys(config).length })}</summary>
+        <p class="quiet">{text("preview.new_names")}</p>
+        <ConfigTable config={config} />
+      </details>
     </div>
   );
 }
@@ -53,23 +58,12 @@ function Validation({ validation }: { validation: Schemas["ValidationOutput"] })
   );
 }
 
-/** The config is long: it is there for those who want it. */
-function Config({ config }: { config: Record<string, unknown> }) {
-  const rows = Object.entries(config).map(([key, value]): [string, string] => [key, String(value)]);
-  return (
-    <details>
-      <summary>{text("preview.config", { count: rows.length })}</summary>
-      <p class="quiet">{text("preview.new_names")}</p>
-      <ConfigTable config={Object.fromEntries(rows)} />
-    </details>
-  );
-}
-
-export function ConfigTable({ config }: { config: Readonly<Record<string, string>> }) {
+export function ConfigTable({ config }: { config: Readonly<Record<string, unknown>> }) {
   const [typed, type] = useState("");
   const part = typed.trim().toLowerCase();
   const rows = Object.entries(config)
-    .filter(([key, value]) => `${key}=${value}`.toLowerCase().includes(part))
+    .map(([key, value]) => [key, String(value)] as const)
+    .filter((row) => row.join("=").toLowerCase().includes(part))
     .sort(([one], [other]) => one.localeCompare(other));
   return (
     <>

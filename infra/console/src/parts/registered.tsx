@@ -1,37 +1,27 @@
-/** What sources and destinations have in common: their list, how one is described, edited, given new secrets, and deleted. */
+/** What sources and destinations have in common: their list, how one is described, given new secrets, and deleted. */
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import type { Live } from "../api/live.ts";
-import { labelsOf, labelsText } from "../domain/labels.ts";
 import { DATABASES, PROVIDERS, secretsOf } from "../domain/systems.ts";
-import { Loaded, say } from "../kit/feedback.tsx";
-import { Form, Input, TextArea } from "../kit/form.tsx";
+import { Loaded } from "../kit/feedback.tsx";
 import { go, link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { type Tab, Tabs } from "../kit/tabs.tsx";
 import { age } from "../kit/units.ts";
-import { count, text, textOf } from "../texts/text.ts";
+import { count, type TextKey, text, textOf } from "../texts/text.ts";
 import { DeleteButton } from "./actions.tsx";
 import { LastTest, TestButton } from "./checks.tsx";
-import { Conflict } from "./conflict.tsx";
-import { Edited, useFields } from "./fields.tsx";
 import { BY_LABEL, BY_NAME, ListScreen, useListQuery, usePage } from "./list.tsx";
-import { OperationButton, saving, useAction, whoMay } from "./operation.tsx";
+import { OperationButton } from "./operation.tsx";
 import { Facts, Labels, NameLink, NotMeasured, ONE, State, spaced, When } from "./pieces.tsx";
-import { can } from "./session.ts";
-import { RotationForm, type RotationOperation, SystemForm, secretHelp } from "./system_form.tsx";
+import { RotationForm, SystemForm } from "./system_form.tsx";
 
 type Registered = Schemas["SourceOutput"] | Schemas["DestinationOutput"];
 type Kind = "sources" | "destinations";
 
 /** Seconds: five looks that did not come. */
 const OLD_AFTER = 300;
-
-interface Props {
-  kind: Kind;
-  one: Registered;
-}
 
 /** Where it is, in one line. */
 export function addressOf({ config }: Pick<Registered, "config">): string {
@@ -59,12 +49,36 @@ interface ScreenProps<One> {
 export function RegisteredScreen<One extends Registered>({ kind, known, tabs }: ScreenProps<One>) {
   return (
     <Loaded known={known}>
-      {(one) => (
-        <>
-          <Head kind={kind} one={one} readAt={known.at} />
-          <Tabs tabs={tabs} of={one} />
-        </>
-      )}
+      {(one) => {
+        const { connection_id: id } = one;
+        const connection = id ? <NameLink type="connection" id={id} name={text("registered.connection")} /> : undefined;
+        const labelled = Object.keys(one.labels).length > 0;
+        return (
+          <>
+            <h1>{one.name}</h1>
+            {one.description && <p>{one.description}</p>}
+            <p>
+              <Health one={one} readAt={known.at} />
+            </p>
+            {one.last_error && (
+              <p class="failed">
+                {one.last_error.message} <code>{one.last_error.code}</code> <When time={one.last_error.at} />
+              </p>
+            )}
+            <Facts
+              rows={[
+                [text("system.provider"), textOf("provider", one.provider)],
+                [text("registered.address"), <code key="address">{addressOf(one)}</code>],
+                [text("type.connection"), connection],
+                [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
+                [text("registered.environment"), one.environment ?? undefined],
+                [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],
+              ]}
+            />
+            <Tabs tabs={tabs} of={one} />
+          </>
+        );
+      }}
     </Loaded>
   );
 }
@@ -88,120 +102,42 @@ const TESTS = {
   connections: "test_registered_connection",
 } as const;
 
-function Head({ kind, one, readAt }: Props & { readAt: number | undefined }) {
-  const { connection_id: id } = one;
-  const connection = id ? <NameLink type="connection" id={id} name={text("registered.connection")} /> : undefined;
-  const labelled = Object.keys(one.labels).length > 0;
-  return (
-    <>
-      <h1>{one.name}</h1>
-      {one.description && <p>{one.description}</p>}
-      <p>
-        <Health one={one} readAt={readAt} />
-      </p>
-      {one.last_error && (
-        <p class="failed">
-          {one.last_error.message} <code>{one.last_error.code}</code> <When time={one.last_error.at} />
-        </p>
-      )}
-      <Facts
-        rows={[
-          [text("system.provider"), textOf("provider", one.provider)],
-          [text("registered.address"), <code key="address">{addressOf(one)}</code>],
-          [text("type.connection"), connection],
-          [text("registered.looked_at"), <When key="at" time={one.last_health_check_at} />],
-          [text("registered.environment"), one.environment ?? undefined],
-          [text("registered.labels"), labelled ? <Labels kind={kind} labels={one.labels} /> : undefined],
-        ]}
-      />
-    </>
-  );
+/** The tab with what can be changed. */
+export function Settings({ kind, one }: { kind: Kind; one: Registered }) {
+  const secrets = one.connection_id ? [] : secretsIn(one);
+  return <SecretsAndEnd type={ONE[kind]} list={kind} one={one} secrets={secrets} none="registered.of_connection" />;
 }
 
-/** The tab with what can be changed. */
-export function Settings({ kind, one }: Props) {
-  return (
-    <>
-      <h2>{text("registered.edit")}</h2>
-      <Edited now={one}>{(opened, open) => <Edit kind={kind} one={opened} onSaved={open} />}</Edited>
-      <SecretsAndEnd kind={kind} one={one} mayRotate={!one.connection_id} />
-    </>
-  );
+/** The names of the secrets of a database or an object store. */
+export function secretsIn({ provider, config }: Pick<Registered, "provider" | "config">): readonly string[] {
+  return secretsOf(provider, "ssl_mode" in config ? config.ssl_mode : "");
 }
 
 interface EndProps {
-  kind: keyof typeof KINDS;
-  one: RotateProps["one"] & { version: number };
-  /** The secrets are its own. */
-  mayRotate: boolean;
+  type: "source" | "destination" | "connection" | "stream_cluster" | "connect_cluster";
+  list: string;
+  one: { id: string; name: string; version: number };
+  /** The names of its secrets. */
+  secrets: readonly string[];
+  /** What to say where it has none. */
+  none?: TextKey;
 }
 
 /** New secrets for it, and its deletion. */
-export function SecretsAndEnd({ kind, one, mayRotate }: EndProps) {
+export function SecretsAndEnd({ type, list, one, secrets, none }: EndProps) {
+  const group = list === "clusters" ? "cluster" : "system";
   return (
     <>
       <h2>{text("registered.secrets")}</h2>
-      {mayRotate ? (
-        <Rotate operation={`rotate_${ONE[kind]}_credentials`} one={one} />
-      ) : (
-        <p>{text("registered.of_connection")}</p>
+      {secrets.length > 0 && (
+        <RotationForm operation={`rotate_${type}_credentials`} one={one} group={group} names={secrets} />
       )}
+      {none && !secrets.length && <p>{text(none)}</p>}
       <h2>{text("registered.delete")}</h2>
       <p class="buttons">
-        <DeleteButton operation={`delete_${ONE[kind]}`} of={one} list={kind} />
+        <DeleteButton operation={`delete_${type}`} of={one} list={list} />
       </p>
     </>
-  );
-}
-
-interface RotateProps {
-  operation: RotationOperation;
-  one: Pick<Registered, "id" | "name" | "provider" | "config">;
-}
-
-function Rotate({ operation, one }: RotateProps) {
-  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
-  const names = secretsOf(one.provider, "ssl_mode" in one.config ? one.config.ssl_mode : "");
-  const words = { submit: text("rotate.submit", { name: one.name }), words: text("rotate.help"), help: secretHelp };
-  return <RotationForm {...words} operation={operation} id={one.id} group="system" names={names} />;
-}
-
-/** The name, the words and the labels. The address is changed by registering anew, since tables and secrets hang on it. */
-function Edit({ kind, one, onSaved }: Props & { onSaved: (saved: Registered) => void }) {
-  const { values, bind } = useFields("registered", {
-    name: one.name,
-    description: one.description ?? "",
-    environment: one.environment ?? "",
-    labels: labelsText(one.labels),
-  });
-  const action = useAction();
-  const operation = `update_${ONE[kind]}` as const;
-  if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
-  const save = async () => {
-    // What PUT takes, with all that this form does not show. It is read last: else it might be older than the version.
-    const asked = { path: { uuid: one.id }, query: { view: "definition" } };
-    const whole = await action.run(`get_${ONE[kind]}`, asked);
-    if (!whole) return;
-    const { name, description, environment } = values;
-    const shown = { name, description: description || null, environment: environment || null };
-    const body = { ...whole.data, ...shown, labels: labelsOf(values.labels) };
-    const received = await action.run(operation, saving(one, body as never));
-    if (!received) return;
-    say(text("registered.saved", { name }));
-    onSaved(received.data);
-  };
-  return (
-    <Form
-      onSubmit={() => void save()}
-      submit={text("registered.save")}
-      action={action}
-      below={<Conflict action={action} />}
-    >
-      <Input {...bind("name")} required />
-      <TextArea {...bind("description")} />
-      <Input {...bind("environment")} />
-      <TextArea {...bind("labels")} help={text("registered.labels_help")} />
-    </Form>
   );
 }
 

@@ -67,7 +67,6 @@ export function RunActions({ kind, id, name, desired, drops = [] }: ActionsProps
   );
 }
 
-/** One task of it. */
 export function RestartTask({ kind, id, name, task }: Props & { task: number }) {
   return (
     <ActionButton

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { DesiredState, ObservedState, Sort } from "../api/generated/codes.ts";
 import { Button } from "../kit/copy.tsx";
-import { Select } from "../kit/form.tsx";
+import { type Choice, Select } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
@@ -12,17 +12,7 @@ import { count, text, textOf } from "../texts/text.ts";
 import { ActionsButton } from "./actions.tsx";
 import { choicesOf, NewLink, useChoices } from "./fields.tsx";
 import { pace } from "./intent.ts";
-import {
-  BY_LABEL,
-  BY_NAME,
-  type Filter,
-  FilterFields,
-  Filters,
-  type ListQuery,
-  ListScreen,
-  useListQuery,
-  usePage,
-} from "./list.tsx";
+import { BY_LABEL, BY_NAME, type Filter, FilterFields, Filters, ListScreen, useListQuery, usePage } from "./list.tsx";
 import { Labels, known as measured, ONE, RunState } from "./pieces.tsx";
 import { CONTROLS, type RunKind } from "./run_actions.tsx";
 
@@ -67,30 +57,26 @@ export function RunList({ kind }: { kind: RunKind }) {
         </>
       }
     >
-      <RunFilters query={query} sort={sort} />
+      <RunFilters sort={sort} />
     </ListScreen>
   );
 }
 
-function RunFilters({ query, sort }: { query: ListQuery; sort: string }) {
-  const more: Filter[] = [
-    { name: "desired_state", label: text("filter.desired_state"), choices: choicesOf("desired", DesiredState) },
+function filter(name: string, choices: readonly Choice[]): Filter {
+  return { name, label: textOf("filter", name), choices };
+}
+
+function RunFilters({ sort }: { sort: string }) {
+  const query = useListQuery();
+  const more = [
+    filter("desired_state", choicesOf("desired", DesiredState)),
     BY_LABEL,
-    { name: "source_id", label: text("filter.source_id"), choices: useChoices("list_sources") },
-    { name: "destination_id", label: text("filter.destination_id"), choices: useChoices("list_destinations") },
-    {
-      name: "connect_cluster_id",
-      label: text("filter.connect_cluster_id"),
-      choices: useChoices("list_connect_clusters"),
-    },
+    filter("source_id", useChoices("list_sources")),
+    filter("destination_id", useChoices("list_destinations")),
+    filter("connect_cluster_id", useChoices("list_connect_clusters")),
   ];
-  const state = {
-    name: "observed_state",
-    label: text("filter.observed_state"),
-    choices: choicesOf("state", ObservedState),
-  };
   return (
-    <Filters of={[BY_NAME, state]}>
+    <Filters of={[BY_NAME, filter("observed_state", choicesOf("state", ObservedState))]}>
       <Select
         label={text("filter.sort")}
         value={sort}

@@ -15,7 +15,6 @@ import { count, text, textOf } from "../texts/text.ts";
 import { type FactRow, Facts, known, Labels, type Observation, ONE, RunState, State } from "./pieces.tsx";
 import { RestartTask, RunActions, type RunKind } from "./run_actions.tsx";
 
-/** What is seen of a pipeline or a delivery. */
 type Seen = Pick<
   Schemas["PipelineStatusOutput"],
   "desired_state" | "observed_state" | "observed_at" | "reasons" | "notices" | "tasks"
@@ -39,7 +38,6 @@ interface ScreenProps<One> {
   drops?: readonly ("drop_slot" | "drop_history")[];
 }
 
-/** The screen of a pipeline or a delivery: what it is and does, above its tabs. */
 export function RunScreen<One extends Owner>({ kind, known, status, tabs, drops = [] }: ScreenProps<One>) {
   return (
     <>
@@ -67,7 +65,6 @@ export function RunScreen<One extends Owner>({ kind, known, status, tabs, drops 
   );
 }
 
-/** What people want and what is seen, side by side, and why these differ. */
 export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
   return (
     <>
@@ -75,7 +72,7 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
         look="pairs"
         rows={[
           [text("runtime.desired"), <strong key="desired">{textOf("desired", seen.desired_state)}</strong>],
-          [text("runtime.observed"), <StateOf key="observed" seen={seen} readAt={readAt} />],
+          [text("runtime.observed"), seenState(seen, readAt)],
         ]}
       />
       <Items of={seen.reasons} class="reasons">
@@ -90,22 +87,18 @@ export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | u
   );
 }
 
-/** What is seen, without what people want. */
-function StateOf({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
-  return <State observed={seen.observed_state} observedAt={seen.observed_at} readAt={readAt} />;
+function seenState({ observed_state, observed_at }: Seen, readAt: number | undefined) {
+  return <State observed={observed_state} observedAt={observed_at} readAt={readAt} />;
 }
 
 interface OverviewProps<One> {
   kind: RunKind;
   run: Run<One>;
-  /** The way of a change. */
   pieces: readonly Piece[];
-  /** What it is made of. */
   about: readonly FactRow[];
   children?: ComponentChildren;
 }
 
-/** The first tab: where it is broken, numbers, tasks, and what it is made of. */
 export function RunOverview<One extends Owner>({ kind, run, pieces, about, children }: OverviewProps<One>) {
   const { one, seen } = run;
   return (
@@ -158,7 +151,6 @@ export function Tasks({ tasks, kind, id, name }: TasksProps) {
 
 const NAMED = ["schema", "table", "column", "constraint", "sqlstate"] as const;
 
-/** The names by which a failure is known, as far as they are. */
 export function Cause({ cause }: { cause: Schemas["CauseOutput"] | null }) {
   const known = NAMED.flatMap((name) => (cause?.[name] ? [[name, cause[name]] as const] : []));
   if (!known.length) return null;
@@ -173,7 +165,6 @@ export function Cause({ cause }: { cause: Schemas["CauseOutput"] | null }) {
   );
 }
 
-/** What is being done to it now, and what went wrong last. */
 export function Doing({ owner }: { owner: Pick<Schemas["PipelineOutput"], "open_operation" | "last_error"> }) {
   const { open_operation: open, last_error: error } = owner;
   return (
@@ -269,10 +260,9 @@ function Flow({ pieces }: { pieces: readonly Piece[] }) {
   );
 }
 
-/** The connector itself as a piece of the way. */
 export function connectorPiece(key: "capture" | "sink", { seen, readAt }: Run<unknown>): Piece {
-  const children = <StateOf seen={seen} readAt={readAt} />;
-  return { key, title: textOf("flow", key), mark: markOfConnector(seen), cause: seen.reasons[0], children };
+  const shown = { title: textOf("flow", key), cause: seen.reasons[0], children: seenState(seen, readAt) };
+  return { key, mark: markOfConnector(seen), ...shown };
 }
 
 interface Server {

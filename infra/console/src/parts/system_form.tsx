@@ -4,204 +4,124 @@ import { useState } from "preact/hooks";
 import type { ApiError, OperationId, Schemas } from "../api/client.ts";
 import { SslMode } from "../api/generated/codes.ts";
 import { given } from "../domain/clusters.ts";
-import {
-  emptyDraft,
-  isDatabase,
-  PORTS,
-  type Provider,
-  registerBody,
-  type SystemDraft,
-  savedDraft,
-  secretsOf,
-  testBody,
-} from "../domain/systems.ts";
-import { Check, Form, type FormProps, Input, Secret, Select, TextArea } from "../kit/form.tsx";
+import { addressFields, PORTS, type Provider, secretsOf, testBody } from "../domain/systems.ts";
+import { Check, Form, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { Items } from "../kit/table.tsx";
 import { text, textOf } from "../texts/text.ts";
 import { Checks, Outcome, TestResult } from "./checks.tsx";
-import { Conflict } from "./conflict.tsx";
-import { useDraft } from "./draft.ts";
-import { blank, choicesOf, useFields } from "./fields.tsx";
-import { ActionForm, OperationButton, saving, useAction, whoMay } from "./operation.tsx";
+import { type Bind, choicesOf, type Look, LookedFields, useFields } from "./fields.tsx";
+import { ActionForm, OperationButton, useAction, whoMay } from "./operation.tsx";
 import { NameLink, spaced } from "./pieces.tsx";
 import { can } from "./session.ts";
 
 type Rotation = Schemas["RotationOutput"];
 
-interface Props extends Pick<FormProps, "onCancel"> {
+const LOOKS: Readonly<Record<string, Look>> = {
+  host: { required: true },
+  database_name: { required: true },
+  username: { required: true },
+  ssl_mode: { choices: choicesOf("ssl_mode", SslMode) },
+  bucket: { required: true },
+  endpoint_url: { required: true, placeholder: "https://minio.example.com:9000" },
+  region: { placeholder: "eu-central-1" },
+  prefix: { help: text("system.prefix_help") },
+  path_style: {
+    choices: [{ value: "", label: text("path_style.default") }, ...choicesOf("path_style", ["yes", "no"])],
+  },
+};
+
+const FIRST: Record<string, string> = { ssl_mode: "require" };
+
+interface Props {
   kind: "source" | "destination" | "connection";
-  providers?: readonly Provider[];
-  /** The connection to edit; without it one is registered. */
-  one?: Schemas["ConnectionOutput"];
-  /** The name of the draft in which what is typed stays when the page is left. */
-  keptAs?: string;
-  onSaved: (id: string, saved: object) => void;
+  providers: readonly Provider[];
+  onSaved: (id: string) => void;
 }
 
-export function SystemForm({ kind, providers = [], one, keptAs = "", onSaved, onCancel }: Props) {
-  const first = one ? savedDraft(one) : emptyDraft(providers[0] ?? "postgresql");
-  const [draft, setDraft] = useDraft<SystemDraft>(keptAs, first, (all) => ({ ...all, credentials: {} }));
-  const [result, setResult] = useState<Schemas["TestOutput"]>();
-  const operation = `${one ? "update" : "create"}_${kind}` as const;
+export function SystemForm({ kind, providers, onSaved }: Props) {
+  const [provider, choose] = useState(providers[0] ?? "postgresql");
+  const { values, bind, reset } = useFields("system", FIRST);
+  const [tested, setTested] = useState<{ of: string; result: Schemas["TestOutput"] }>();
   const test = useAction();
   const save = useAction();
-  const change = (next: SystemDraft) => {
-    setDraft(() => next);
-    setResult(undefined);
-  };
-  const bind = (name: "name" | "description" | "labels") => ({
-    label: textOf("registered", name),
-    location: name,
-    value: draft[name],
-    onValue: (value: string) => setDraft((current) => ({ ...current, [name]: value })),
-  });
+  const operation = `create_${kind}` as const;
+  const port = PORTS[provider] ?? "";
+  const body = testBody(provider, values);
+  const of = JSON.stringify(body);
   const runTest = async () => {
-    const body = testBody(draft) as Schemas["DatabaseTestInput"];
-    const received = await test.run("test_unsaved_connection", { body });
-    if (received) setResult(received.data);
+    const received = await test.run("test_unsaved_connection", { body: body as Schemas["DatabaseTestInput"] });
+    if (received) setTested({ of, result: received.data });
   };
   const register = async () => {
-    const received = await save.run(operation, saving(one, registerBody(draft) as never));
+    const received = await save.run(operation, { body: { ...body, name: values.name } as never });
     if (!received) return;
-    setDraft((current) => (one ? { ...current, credentials: {} } : first));
-    onSaved(received.data.id, received.data);
+    reset();
+    onSaved(received.data.id);
   };
   if (!can(operation)) return <p class="quiet">{whoMay(operation)}</p>;
   return (
     <Form
-      onSubmit={register}
+      onSubmit={() => void register()}
       submit={text(`system.save_${kind}`)}
       isBusy={save.busy !== ""}
       error={save.error ?? test.error}
-      below={<Conflict action={save} />}
-      onCancel={onCancel}
     >
-      {!one && (
-        <Select
-          label={text("system.provider")}
-          value={draft.provider}
-          choices={choicesOf("provider", providers)}
-          onValue={(value) => change({ ...emptyDraft(value as Provider), name: draft.name })}
-        />
-      )}
+      <Select
+        label={text("system.provider")}
+        value={provider}
+        choices={choicesOf("provider", providers)}
+        onValue={(value) => choose(value as Provider)}
+      />
       <Input {...bind("name")} required />
-      {one && <TextArea {...bind("description")} />}
-      <Address draft={draft} change={change} />
-      {one && <TextArea {...bind("labels")} help={text("registered.labels_help")} />}
+      <LookedFields
+        names={addressFields(provider)}
+        looks={{
+          ...LOOKS,
+          port: { inputMode: "numeric", placeholder: port, help: text("system.port_help", { port }) },
+        }}
+        bind={bind}
+        prefix="config."
+      />
+      <SecretFields names={secretsOf(provider, values.ssl_mode)} bind={bind} />
       <p class="buttons">
         <OperationButton
           operation="test_unsaved_connection"
           label={text("system.test")}
           isBusy={test.busy !== ""}
-          why={one && !Object.values(draft.credentials).some(Boolean) ? text("system.test_secrets") : undefined}
           onClick={() => void runTest()}
         />
         <span class="quiet">{text("system.test_help")}</span>
       </p>
-      {result && <TestResult result={result} />}
+      {tested?.of === of && <TestResult result={tested.result} />}
     </Form>
   );
 }
 
-const ENDPOINT = "https://minio.example.com:9000";
-const PATH_STYLES = [{ value: "", label: text("path_style.default") }, ...choicesOf("path_style", ["yes", "no"])];
-
-type Look = Pick<Parameters<typeof Input>[0], "required" | "help" | "placeholder" | "inputMode">;
-
-/** The fields of an address, and how each looks. */
-function fieldsOf(provider: Provider): readonly (readonly [name: string, look?: Look])[] {
-  const required = { required: true };
-  if (isDatabase(provider)) {
-    const port = PORTS[provider] ?? "";
-    return [
-      ["host", required],
-      ["port", { inputMode: "numeric", placeholder: port, help: text("system.port_help", { port }) }],
-      ["database_name", required],
-      ["username", required],
-    ];
-  }
-  return [
-    ["bucket", required],
-    ...(provider === "minio" ? [["endpoint_url", { ...required, placeholder: ENDPOINT }] as const] : []),
-    ["region", { placeholder: "eu-central-1" }],
-    ["prefix", { help: text("system.prefix_help") }],
-  ];
-}
-
-function Address({ draft, change }: { draft: SystemDraft; change: (draft: SystemDraft) => void }) {
-  const bind = (part: "config" | "credentials") => (name: string) => ({
-    label: textOf("system", name),
-    location: `${part}.${name}`,
-    value: draft[part][name] ?? "",
-    onValue: (value: string) => change({ ...draft, [part]: { ...draft[part], [name]: value } }),
-  });
-  const bound = bind("config");
-  return (
-    <>
-      {fieldsOf(draft.provider).map(([name, look]) => (
-        <Input key={name} {...look} {...bound(name)} spellcheck={false} />
-      ))}
-      {isDatabase(draft.provider) ? (
-        <Select {...bound("ssl_mode")} choices={choicesOf("ssl_mode", SslMode)} />
-      ) : (
-        <Select {...bound("path_style")} choices={PATH_STYLES} />
-      )}
-      <SecretFields
-        names={secretsOf(draft.provider, draft.config.ssl_mode)}
-        bind={bind("credentials")}
-        help={(name) => `${secretHelp(name)} ${keptHelp(draft.saved)}`.trim()}
-      />
-    </>
-  );
-}
-
-interface SecretsProps {
-  names: readonly string[];
-  bind: (name: string) => { label: string; value: string; onValue: (value: string) => void };
-  /** What is said below each. */
-  help: (name: string) => string | undefined;
-}
-
-/** What is said below the secrets of databases and object stores. */
-export function secretHelp(name: string): string {
-  return name === "ca_certificate" ? text("system.ca_help") : "";
-}
-
-/** What is said below the secrets of one that has some. */
-export function keptHelp(one: { credentials: { configured: boolean } } | undefined): string {
-  return one?.credentials.configured ? text("system.secret_kept") : "";
-}
-
 /** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
-export function SecretFields({ names, bind, help }: SecretsProps) {
+export function SecretFields({ names, bind }: { names: readonly string[]; bind: Bind }) {
   return names.map((name) => {
-    const field = { ...bind(name), help: help(name), location: `credentials.${name}` };
+    const help = name === "ca_certificate" ? text("system.ca_help") : undefined;
+    const field = { ...bind(name), help, location: `credentials.${name}` };
     const isPem = name.endsWith("certificate") || name === "client_key";
     return isPem ? <TextArea key={name} {...field} rows={4} /> : <Secret key={name} {...field} />;
   });
 }
 
-export type RotationOperation = Extract<OperationId, `rotate_${string}_credentials`>;
-
-interface RotationProps extends Pick<SecretsProps, "names" | "help"> {
-  operation: RotationOperation;
-  id: string;
+interface RotationProps {
+  operation: Extract<OperationId, `rotate_${string}_credentials`>;
+  one: { id: string; name: string };
   /** What has the texts of the secrets. */
   group: "system" | "cluster";
-  submit: string;
-  words: string;
-  /** Shows what was done elsewhere. */
-  onDone?: (result: Rotation) => void;
-  onCancel?: () => void;
+  names: readonly string[];
 }
 
 const REFUSED = ["SOURCE_NOT_READY", "TARGET_NOT_READY"];
 
 /** The form for new secrets. Those that the test has refused can be stored all the same. */
-export function RotationForm({ operation, id, group, words, names, help, onDone, ...form }: RotationProps) {
+export function RotationForm({ operation, one: { id, name }, group, names }: RotationProps) {
   const [isForced, force] = useState(false);
   const [result, setResult] = useState<Rotation>();
-  const { values, bind, reset } = useFields<Record<string, string>>(group, blank(names));
+  const { values, bind, reset } = useFields<Record<string, string>>(group, {});
   const request = () => {
     const credentials = given(values, names) ?? {};
     return { path: { uuid: id }, query: { force: isForced || undefined }, body: { credentials } as never };
@@ -210,7 +130,6 @@ export function RotationForm({ operation, id, group, words, names, help, onDone,
     force(false);
     reset();
     setResult(data);
-    onDone?.(data);
   };
   const below = (error: ApiError | undefined) => {
     const refused = (error?.details as { checks?: Schemas["TestCheckOutput"][] } | null | undefined)?.checks;
@@ -224,15 +143,21 @@ export function RotationForm({ operation, id, group, words, names, help, onDone,
     );
   };
   return (
-    <ActionForm {...form} operation={operation} request={request} onDone={done} below={below}>
-      <p>{words}</p>
-      <SecretFields names={names} bind={bind} help={help} />
+    <ActionForm
+      operation={operation}
+      request={request}
+      onDone={done}
+      submit={text("rotate.submit", { name })}
+      below={below}
+    >
+      <p>{text("rotate.help")}</p>
+      <SecretFields names={names} bind={bind} />
     </ActionForm>
   );
 }
 
 /** What became of the test and of each connector. */
-export function RotationResult({ result }: { result: Rotation }) {
+function RotationResult({ result }: { result: Rotation }) {
   return (
     <div role="status">
       <TestResult result={result.test} />

@@ -1,7 +1,7 @@
 /** The tables of a source: the search for them, which goes on when the page is left, a verdict on each, and those that are chosen. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, call, type Query, type Schemas } from "../api/client.ts";
+import type { Query, Schemas } from "../api/client.ts";
 import { refreshAll, useLive, WHILE_CHANGING } from "../api/live.ts";
 import { MAX_TABLES, type Picked, sameTable, totals, withoutTables, withTables } from "../domain/selection.ts";
 import { Button } from "../kit/copy.tsx";
@@ -13,20 +13,18 @@ import { ageText, bytes, localTime, measured } from "../kit/units.ts";
 import { count, plural, text, textOf } from "../texts/text.ts";
 import { Outcome } from "./checks.tsx";
 import { choicesOf } from "./fields.tsx";
-import { LeaveOut, type Leaving, LeftOut } from "./left_out.tsx";
 import { type Filter, ListOf, useListQuery, usePage } from "./list.tsx";
-import { RunButton } from "./operation.tsx";
+import { RunButton, useAction } from "./operation.tsx";
 import { spaced } from "./pieces.tsx";
 
+type Source = Schemas["SourceOutput"];
 type Row = Schemas["SourceTableOutput"];
-const ALL = 500;
 /** Tables that a discovery reads at most. */
 const DISCOVERED = 5_000;
 
 interface Choosing {
   picked: readonly Picked[];
   onPicked: (picked: Picked[]) => void;
-  leaving: Leaving;
 }
 
 const FILTERS: Filter[] = [
@@ -34,73 +32,90 @@ const FILTERS: Filter[] = [
   { name: "ready", label: text("tables.verdict"), choices: choicesOf("verdict", ["true", "false"]) },
 ];
 
-export function Tables({ sourceId, choosing }: { sourceId: string; choosing?: Choosing }) {
+const COLUMNS: Column<Row>[] = [
+  [text("tables.verdict"), (row) => <Verdict row={row} />],
+  [text("tables.key"), (row) => row.primary_key_columns.join(", ") || text("tables.no_key"), { isExtra: true }],
+  [text("tables.rows"), (row) => measured(row.estimated_rows), { isNumber: true }],
+  [text("tables.size"), (row) => measured(row.estimated_size_bytes, bytes), { isNumber: true }],
+];
+
+export function Tables({ source, choosing }: { source: Source; choosing?: Choosing }) {
+  return (
+    <>
+      <Discovery source={source} />
+      {source.last_discovery_at && <Discovered sourceId={source.id} choosing={choosing} />}
+    </>
+  );
+}
+
+function Discovered({ sourceId, choosing }: { sourceId: string; choosing: Choosing | undefined }) {
   const query = useListQuery();
   const filter = { search: query.value("table"), cdc_ready: query.value("ready") };
   const known = usePage("list_source_tables", { path: { uuid: sourceId }, query: filter });
+  const name: Column<Row> = [
+    text("tables.table"),
+    (row) => (choosing ? <Choice row={row} {...choosing} /> : nameOf(row)),
+  ];
   return (
     <ListOf
       known={known}
       title={text("column.tables")}
-      columns={columns(choosing)}
+      columns={[name, ...COLUMNS]}
       filters={FILTERS}
       none={text("tables.none")}
     >
-      {choosing && <Choice sourceId={sourceId} filter={filter} {...choosing} />}
+      {choosing && <Chosen sourceId={sourceId} filter={filter} {...choosing} />}
     </ListOf>
   );
 }
 
-function pickedOf(row: Row): Picked {
-  const { schema_name, table_name, primary_key_columns, estimated_rows: rows, estimated_size_bytes: bytes } = row;
-  const issues = row.cdc_issues.flatMap(({ column, message }) => (column ? [{ column, message }] : []));
-  return { schema_name, table_name, primary_key_columns, rows, bytes, isReady: row.cdc_ready, issues };
+function nameOf({ schema_name, table_name }: Row): string {
+  return `${schema_name}.${table_name}`;
 }
 
-/** All tables that a filter finds, also those of pages that are not shown. */
-async function found(sourceId: string, filter: Record<string, string>): Promise<Picked[]> {
-  const rows: Picked[] = [];
-  let cursor: string | null = null;
-  do {
-    const query: Query = { ...filter, cursor, limit: ALL };
-    const received = await call("list_source_tables", { path: { uuid: sourceId }, query });
-    rows.push(...received.data.map(pickedOf));
-    cursor = received.nextCursor;
-  } while (cursor);
-  return rows;
+function pickedOf({ schema_name, table_name, estimated_rows, estimated_size_bytes, cdc_ready }: Row): Picked {
+  return { schema_name, table_name, rows: estimated_rows, bytes: estimated_size_bytes, isReady: cdc_ready };
 }
 
-/** What is chosen, and the choice of all that the filter finds. */
-function Choice({
+function Choice({ row, picked, onPicked }: Choosing & { row: Row }) {
+  const one = pickedOf(row);
+  return (
+    <Check
+      label={nameOf(row)}
+      checked={picked.some((table) => sameTable(table, row))}
+      onValue={(isChosen) => onPicked(isChosen ? withTables(picked, [one]) : withoutTables(picked, [one]))}
+    />
+  );
+}
+
+/** What is chosen, and the choice of all that the filter finds, also on pages that are not shown. */
+function Chosen({
   sourceId,
   filter,
   picked,
   onPicked,
-  leaving,
 }: Choosing & { sourceId: string; filter: Record<string, string> }) {
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const action = useAction();
   const [isCut, cut] = useState(false);
   // What is chosen meanwhile is not lost.
   const latest = useRef(picked);
   latest.current = picked;
   const choose = async (isMore: boolean) => {
-    if (isBusy) return;
-    setBusy(true);
-    setError(undefined);
-    try {
-      const rows = await found(sourceId, filter);
-      const ready = rows.filter(({ isReady }) => isReady);
-      const next = isMore ? withTables(latest.current, ready) : withoutTables(latest.current, rows);
-      cut(next.length > MAX_TABLES);
-      onPicked(next.slice(0, MAX_TABLES));
-    } catch (failure) {
-      if (!(failure instanceof ApiError)) throw failure;
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
+    const found: Picked[] = [];
+    let cursor: string | null = null;
+    do {
+      const query: Query = { ...filter, cursor, limit: MAX_TABLES };
+      const received = await action.run("list_source_tables", { path: { uuid: sourceId }, query });
+      if (!received) return;
+      found.push(...received.data.map(pickedOf));
+      cursor = received.nextCursor;
+    } while (cursor);
+    const ready = found.filter(({ isReady }) => isReady);
+    const next = isMore ? withTables(latest.current, ready) : withoutTables(latest.current, found);
+    cut(next.length > MAX_TABLES);
+    onPicked(next.slice(0, MAX_TABLES));
   };
+  const isBusy = action.busy !== "";
   const isFiltered = Boolean(filter.search || filter.cdc_ready);
   return (
     <>
@@ -116,10 +131,9 @@ function Choice({
           onClick={() => (isFiltered ? void choose(false) : onPicked([]))}
         />
       </p>
-      {error && <Failed error={error} />}
+      {action.error && <Failed error={action.error} />}
       {isCut && <p class="banner warn">{text("tables.cut", { max: MAX_TABLES })}</p>}
       <Sums picked={picked} />
-      <LeftOut picked={picked} {...leaving} />
     </>
   );
 }
@@ -136,56 +150,22 @@ function Sums({ picked }: { picked: readonly Picked[] }) {
   );
 }
 
-function columns(choosing: Choosing | undefined): Column<Row>[] {
-  return [
-    [text("tables.table"), (row) => <Name row={row} choosing={choosing} />],
-    [text("tables.verdict"), (row) => <Verdict row={row} choosing={choosing} />],
-    [text("tables.key"), (row) => row.primary_key_columns.join(", ") || text("tables.no_key"), { isExtra: true }],
-    [text("tables.rows"), (row) => measured(row.estimated_rows), { isNumber: true }],
-    [text("tables.size"), (row) => measured(row.estimated_size_bytes, bytes), { isNumber: true }],
-  ];
-}
-
-function Name({ row, choosing }: { row: Row; choosing: Choosing | undefined }) {
-  const name = `${row.schema_name}.${row.table_name}`;
-  if (!choosing) return <>{name}</>;
-  const { picked, onPicked } = choosing;
-  const one = pickedOf(row);
-  return (
-    <Check
-      label={name}
-      checked={picked.some((table) => sameTable(table, row))}
-      onValue={(isChosen) => onPicked(isChosen ? withTables(picked, [one]) : withoutTables(picked, [one]))}
-    />
-  );
-}
-
-function Verdict({ row, choosing }: { row: Row; choosing: Choosing | undefined }) {
-  const leaving = choosing?.picked.some((table) => sameTable(table, row)) ? choosing.leaving : undefined;
-  const word = text(row.cdc_ready ? "verdict.true" : "verdict.false");
-  const worst = row.cdc_issues.some((issue) => issue.severity === "warn") ? "warn" : "pass";
-  const outcome = <Outcome status={row.cdc_ready ? worst : "fail"} word={word} />;
-  if (!row.cdc_issues.length) return outcome;
+function Verdict({ row: { cdc_ready: isReady, cdc_issues: issues } }: { row: Row }) {
+  const worst = issues.some((issue) => issue.severity === "warn") ? "warn" : "pass";
+  const outcome = <Outcome status={isReady ? worst : "fail"} word={textOf("verdict", String(isReady))} />;
+  if (!issues.length) return outcome;
   return (
     <details>
       <summary>
-        {outcome} {plural("tables.issue", row.cdc_issues.length)}
+        {outcome} {plural("tables.issue", issues.length)}
       </summary>
-      <Items of={row.cdc_issues}>
-        {({ column, message }) =>
-          spaced(
-            column && <code>{column}</code>,
-            message,
-            column && leaving && <LeaveOut table={row} column={column} {...leaving} />,
-          )
-        }
-      </Items>
+      <Items of={issues}>{({ column, message }) => spaced(column && <code>{column}</code>, message)}</Items>
     </details>
   );
 }
 
 /** The search for the tables of a source: a job that goes on when the page is left. */
-export function Discovery({ source }: { source: Schemas["SourceOutput"] }) {
+function Discovery({ source }: { source: Source }) {
   // In the address, so that a reload still shows it.
   const job = place.value.query.get("job") ?? "";
   const { last_discovery_at: at, tables, cdc_ready_tables: ready } = source;
@@ -212,24 +192,25 @@ export function Discovery({ source }: { source: Schemas["SourceOutput"] }) {
   );
 }
 
+function isOver(job: Schemas["JobOutput"] | undefined): boolean {
+  return job?.status === "COMPLETED" || job?.status === "FAILED";
+}
+
 function Progress({ id }: { id: string }) {
-  const [isSettled, settle] = useState(false);
-  const known = useLive("get_job", { path: { uuid: id }, every: isSettled ? 0 : WHILE_CHANGING });
-  const status = known.data?.status;
+  const known = useLive("get_job", { path: { uuid: id }, every: (job) => (isOver(job) ? 0 : WHILE_CHANGING) });
+  const hasEnded = isOver(known.data);
+  // The source has other tables then.
   useEffect(() => {
-    if (status !== "COMPLETED" && status !== "FAILED") return;
-    settle(true);
-    refreshAll();
-  }, [status]);
+    if (hasEnded) refreshAll();
+  }, [hasEnded]);
   return (
     <Loaded known={known} lines={1}>
       {(job) => (
         <div class={job.status === "FAILED" ? "failed" : "banner"} role="status">
           <p>
             <strong>{textOf("job", job.status)}</strong>{" "}
-            {!isSettled && text("discovery.since", { age: ageText(job.created_at) })}
+            {!hasEnded && text("discovery.since", { age: ageText(job.created_at) })}
             {job.error?.message}
-            {job.status === "COMPLETED" && foundText(job.result)}
           </p>
           {job.result?.truncated === true && (
             <p>{text("discovery.truncated", { bound: count(Number(job.result.bound ?? 0)) })}</p>
@@ -238,10 +219,4 @@ function Progress({ id }: { id: string }) {
       )}
     </Loaded>
   );
-}
-
-function foundText(result: Record<string, unknown> | null): string {
-  const { tables, cdc_ready_tables } = result ?? {};
-  if (typeof tables !== "number" || typeof cdc_ready_tables !== "number") return "";
-  return text("discovery.found", { tables: count(tables), ready: count(cdc_ready_tables) });
 }

@@ -1,4 +1,4 @@
-/** What belongs to the person who is signed in: password, second factor, sessions, tokens, and the keys of one letter. */
+/** What belongs to the person who is signed in: password, second factor, tokens. */
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
@@ -9,16 +9,13 @@ import { Read, Section, say } from "../kit/feedback.tsx";
 import { Check, Input, Secret, Select } from "../kit/form.tsx";
 import { type Column, Table } from "../kit/table.tsx";
 import { now } from "../kit/units.ts";
-import { ActionButton, ConfirmButton } from "../parts/actions.tsx";
+import { ActionButton } from "../parts/actions.tsx";
 import { CheckGroup, choicesOf, useFields } from "../parts/fields.tsx";
 import { ActionForm, Once, OpenButton, RunButton } from "../parts/operation.tsx";
 import { Facts, spaced, When } from "../parts/pieces.tsx";
 import { loadSession, session } from "../parts/session.ts";
-import { setShortcuts, shortcutsAreOn } from "../parts/shortcuts.ts";
 import { text, textOf } from "../texts/text.ts";
 
-type OwnSession = Schemas["OwnSessionOutput"];
-type Started = Schemas["NewSecondFactorOutput"];
 type Token = Schemas["ApiTokenOutput"];
 
 export function Account() {
@@ -39,11 +36,7 @@ export function Account() {
       {!current.permissions.length && <p class="banner warn">{text("account.factor_first")}</p>}
       <SecondFactor />
       <Password />
-      <Sessions />
       <Tokens />
-      <Section title={text("account.keys")}>
-        <Check label={text("account.keys_on")} checked={shortcutsAreOn.value} onValue={setShortcuts} />
-      </Section>
     </>
   );
 }
@@ -72,104 +65,45 @@ function Password() {
   );
 }
 
-function endSession(row: OwnSession) {
-  const one = { name: row.address, path: { uuid: row.id }, isSmall: true };
-  return row.current ? null : <ActionButton {...one} operation="end_own_session" label={text("account.end_session")} />;
-}
-
-function isThis(row: OwnSession) {
-  return row.current && <strong>{text("account.this_session")}</strong>;
-}
-
-const SESSIONS: Column<OwnSession>[] = [
-  [text("account.where"), (row) => spaced(row.user_agent, isThis(row))],
-  [text("account.address"), (row) => <code>{row.address}</code>],
-  [text("account.begun"), (row) => <When time={row.created_at} />],
-  [text("account.used"), (row) => <When time={row.last_used_at} />],
-  [text("account.ends"), (row) => <When time={row.expires_at} />, { isExtra: true }],
-  [text("user.change"), endSession],
-];
-
-function Sessions() {
-  const title = text("account.sessions");
-  return (
-    <Section title={title}>
-      <Read of="list_own_sessions" every={EVERY_MINUTE}>
-        {(rows) => <Table caption={title} columns={SESSIONS} rows={rows} />}
-      </Read>
-      <p class="buttons">
-        <ConfirmButton operation="end_other_sessions" label={text("account.end_others")}>
-          <p>{text("account.end_others_help")}</p>
-        </ConfirmButton>
-      </p>
-    </Section>
-  );
-}
-
 function SecondFactor() {
-  const [started, setStarted] = useState<Started>();
-  const remove = (
-    <OpenButton operation="remove_second_factor" label={text("account.factor_remove")}>
-      {(close) => <Remove onClose={close} />}
-    </OpenButton>
-  );
   return (
     <Section title={text("account.factor")}>
       <p>{text("account.factor_help")}</p>
-      <RunButton
-        operation="start_second_factor"
-        label={text("account.factor_start")}
-        line="buttons"
-        beside={remove}
-        onDone={setStarted}
-      />
-      {started && <Confirm started={started} onClose={() => setStarted(undefined)} />}
+      <RunButton operation="start_second_factor" label={text("account.factor_start")} line="buttons">
+        {({ secret, uri }) => <Confirm secret={secret} uri={uri} />}
+      </RunButton>
     </Section>
   );
 }
 
-function Confirm({ started, onClose }: { started: Started; onClose: () => void }) {
-  const { values, bind } = useFields("account", { factor_code: "" });
+function Confirm({ secret, uri }: { secret: string; uri: string }) {
+  const { values, bind } = useFields("account", { code: "" });
   const [codes, setCodes] = useState<readonly string[]>();
+  const [isOpen, open] = useState(true);
+  const close = () => open(false);
+  if (!isOpen) return null;
   if (codes) {
     const words = { title: text("account.recovery"), help: text("account.recovery_help") };
-    return <Once {...words} values={codes} onClose={onClose} />;
+    return <Once {...words} values={codes} onClose={close} />;
   }
   return (
     <ActionForm
       operation="confirm_second_factor"
-      request={() => ({ body: { code: values.factor_code } })}
+      request={() => ({ body: values })}
       onDone={({ recovery_codes }) => {
         setCodes(recovery_codes);
         void loadSession();
       }}
       title={text("account.factor_start")}
       submit={text("account.factor_confirm")}
-      onClose={onClose}
+      onClose={close}
     >
       <p>{text("account.factor_secret")}</p>
-      <Code value={started.secret} />
+      <Code value={secret} />
       <p>
-        <a href={started.uri}>{text("account.factor_open")}</a>
+        <a href={uri}>{text("account.factor_open")}</a>
       </p>{" "}
-      <Input {...bind("factor_code")} {...CODE} inputMode="numeric" location="code" />
-    </ActionForm>
-  );
-}
-
-const CODE = { autocomplete: "one-time-code", required: true };
-
-function Remove({ onClose }: { onClose: () => void }) {
-  const { values, bind } = useFields("sign_in", { password: "", code: "" });
-  const done = () => {
-    say(text("account.factor_removed"));
-    onClose();
-  };
-  const asked = { operation: "remove_second_factor", request: () => ({ body: values }), onDone: done } as const;
-  return (
-    <ActionForm {...asked} title={text("account.factor_remove")} onClose={onClose}>
-      <Secret {...bind("password")} label={text("account.current_password")} required />
-      <Input {...bind("code")} {...CODE} help={text("sign_in.code_help")} />
+      <Input {...bind("code")} autocomplete="one-time-code" inputMode="numeric" required />
     </ActionForm>
   );
 }

@@ -72,11 +72,7 @@ export function Alerts() {
       rows={known.data?.items ?? []}
       filters={FILTERS}
       none={text("alert.none")}
-      ifNone={
-        <p>
-          <a href={link(["alerts"], { status: "resolved" })}>{text("alert.see_resolved")}</a>
-        </p>
-      }
+      ifNone={<a href={link(["alerts"], { status: "resolved" })}>{text("alert.see_resolved")}</a>}
       next={page * PAGE < total ? String(page + 1) : null}
     />
   );
@@ -114,8 +110,7 @@ export function Alert({ rest }: ScreenProps) {
 
 /** What it costs: what is lost, and what waits. */
 function Cost({ alert }: { alert: Detail }) {
-  const { details, occurrence_count: times } = alert;
-  const { lost, waiting, waiting_since: since, cause } = details;
+  const { lost, waiting, waiting_since: since, cause } = alert.details;
   const { records, retained_bytes: retained } = waiting ?? {};
   const waits = [
     typeof records === "number" && plural("now.waits", records),
@@ -126,7 +121,7 @@ function Cost({ alert }: { alert: Detail }) {
     [text("alert.waits"), waits.length ? waits.join(", ") : null],
     [text("alert.waits_since"), since ? <When time={since} /> : undefined],
     [text("alert.cause"), cause ? <Cause key="cause" cause={cause} /> : undefined],
-    [text("alert.seen"), plural("alert.seen_times", times)],
+    [text("alert.seen"), plural("alert.seen_times", alert.occurrence_count)],
     [text("alert.last_seen"), <When key="seen" time={alert.last_seen_at} />],
     [text("alert.kind"), textOf("event", alert.event_type)],
   ];
@@ -140,7 +135,6 @@ function Cost({ alert }: { alert: Detail }) {
 /** Where one goes from here. */
 function Concerned({ alert }: { alert: Detail }) {
   const { details, source, connector_name: connector, task_id: task } = alert;
-  const { inhibited_by: other } = details;
   const open = text("common.open");
   const others = [
     { type: "pipeline", id: alert.pipeline_id, name: alert.pipeline_name ?? open },
@@ -158,7 +152,7 @@ function Concerned({ alert }: { alert: Detail }) {
         <code>{connector}</code>,
         task !== null && text("runtime.task", { id: task }),
       ),
-    other && <a href={link(["alerts", other])}>{text("alert.inhibited_by")}</a>,
+    details.inhibited_by && <a href={link(["alerts", details.inhibited_by])}>{text("alert.inhibited_by")}</a>,
   ];
   return (
     <Section title={text("alert.concerned")}>
@@ -170,7 +164,14 @@ function Concerned({ alert }: { alert: Detail }) {
 }
 
 const DELIVERIES: Column<Delivery>[] = [
-  [text("alert.channel"), (row) => <Channel row={row} />],
+  [
+    text("alert.channel"),
+    (row) =>
+      spaced(
+        <a href={link(["channels", row.channel_id])}>{row.channel_name}</a>,
+        <span class="quiet">{textOf("provider", row.provider)}</span>,
+      ),
+  ],
   [text("alert.message"), (row) => textOf("message_kind", row.kind)],
   [text("alert.message_status"), (row) => <MessageStatus row={row} />],
   [text("alert.attempts"), (row) => count(row.attempt_count), { isNumber: true }],
@@ -179,13 +180,6 @@ const DELIVERIES: Column<Delivery>[] = [
     ({ last_error: error }) => error && spaced(error.message, error.hint && <em>{error.hint}</em>),
   ],
 ];
-
-function Channel({ row }: { row: Delivery }) {
-  return spaced(
-    <a href={link(["channels", row.channel_id])}>{row.channel_name}</a>,
-    <span class="quiet">{textOf("provider", row.provider)}</span>,
-  );
-}
 
 function MessageStatus({ row }: { row: Delivery }) {
   return spaced(

@@ -1,27 +1,21 @@
 /** The changes: who did what to which resource, what it was before, and what else came of the same request. */
 
-import { useState } from "preact/hooks";
-import type { Schemas } from "../api/client.ts";
+import type { Query, Schemas } from "../api/client.ts";
 import { Outcome } from "../api/generated/codes.ts";
 import { differences } from "../domain/changes.ts";
 import { momentOf } from "../domain/times.ts";
-import { Button } from "../kit/copy.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { choicesOf } from "../parts/fields.tsx";
 import { type Filter, ListScreen, useListQuery, usePage } from "../parts/list.tsx";
-import { At, ResourceLink, spaced } from "../parts/pieces.tsx";
+import { At, type FactRow, Facts, ResourceLink, spaced } from "../parts/pieces.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
 
 type Row = Schemas["AuditOutput"];
 const TYPED = ["actor", "action", "resource_id", "correlation_id"] as const;
 const FILTERS: Filter[] = [
   ...TYPED.map((name) => ({ name, label: text(`change.filter_${name}`) })),
-  {
-    name: "outcome",
-    label: text("change.outcome"),
-    choices: choicesOf("outcome", Outcome),
-  },
+  { name: "outcome", label: text("change.outcome"), choices: choicesOf("outcome", Outcome) },
   {
     name: "meaningful",
     label: text("change.which"),
@@ -78,43 +72,31 @@ function Related({ row: { correlation_id, resource_id } }: { row: Row }) {
 
 /** The keys that changed. They are many where something was made: then they are shown on demand. */
 function Values({ row }: { row: Row }) {
-  const [isOpen, open] = useState(false);
   const changed = differences(row.before, row.after);
   if (!changed.length) return null;
-  const isShort = changed.length <= 3 && row.before !== null;
+  const rows = changed.map(
+    ({ path, from, to }): FactRow => [
+      path,
+      spaced(
+        from !== undefined && spaced(<span class="hidden">{text("change.before")}</span>, <del>{from}</del>),
+        to !== undefined && spaced(<span class="hidden">{text("change.after")}</span>, <ins>{to}</ins>),
+      ),
+    ],
+  );
+  const list = <Facts rows={rows} look="differences" />;
+  if (changed.length <= 3 && row.before !== null) return list;
   return (
-    <>
-      {!isShort && (
-        <Button
-          label={plural("change.keys", changed.length)}
-          isSmall
-          aria-expanded={isOpen}
-          onClick={() => open(!isOpen)}
-        />
-      )}
-      {(isShort || isOpen) && (
-        <dl class="differences">
-          {changed.map(({ path, from, to }) => (
-            <div key={path}>
-              <dt>{path}</dt>
-              <dd>
-                {from !== undefined && spaced(<span class="hidden">{text("change.before")}</span>, <del>{from}</del>)}{" "}
-                {to !== undefined && spaced(<span class="hidden">{text("change.after")}</span>, <ins>{to}</ins>)}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </>
+    <details>
+      <summary>{plural("change.keys", changed.length)}</summary>
+      {list}
+    </details>
   );
 }
 
 export function Changes() {
   const query = useListQuery();
   const filters = query.value("resource_id") ? [...FILTERS, RELATED] : FILTERS;
-  const asked: Record<string, string | null> = Object.fromEntries(
-    [...FILTERS, RELATED].map(({ name }) => [name, query.value(name)]),
-  );
+  const asked: Query = Object.fromEntries([...FILTERS, RELATED].map(({ name }) => [name, query.value(name)]));
   asked.from = momentOf(query.value("from"));
   asked.to = momentOf(query.value("to"));
   // All that one request caused is shown whole, also what is routine.

@@ -2,7 +2,6 @@
 
 import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { ChannelProvider as ChannelProviders } from "../api/generated/codes.ts";
 import { EVERY_MINUTE, useLive } from "../api/live.ts";
 import { CHANNEL_FIELDS, type ChannelProvider, configOf, REQUIRED } from "../domain/channels.ts";
 import { labelsOf, labelsText } from "../domain/labels.ts";
@@ -11,7 +10,7 @@ import { Check, Input, Secret, Select, TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import type { Column } from "../kit/table.tsx";
 import { duration } from "../kit/units.ts";
-import { blank, choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
+import { type Bind, choicesOf, EditorScreen, NewLink, useFields } from "../parts/fields.tsx";
 import { ListScreen, usePage } from "../parts/list.tsx";
 import { ActionForm, RunButton, saving } from "../parts/operation.tsx";
 import { Facts, spaced, When } from "../parts/pieces.tsx";
@@ -19,6 +18,7 @@ import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["ChannelOutput"];
+type Config = ReturnType<typeof configOf>;
 type ChannelDetail = Schemas["ChannelDetailOutput"];
 
 /** Whether messages get through, in words. */
@@ -69,36 +69,33 @@ export function Channels() {
 
 export function ChannelScreen({ rest }: ScreenProps) {
   return (
-    <EditorScreen<ChannelDetail> id={rest[0]} type="channel" list="channels">
-      {(channel, onSaved, now) => (
-        <>
-          {channel && now && (
-            <Facts
-              rows={[
-                [text("channel.provider"), textOf("provider", channel.provider)],
-                [text("column.state"), <DeliveryState key="state" channel={now} />],
-                [text("channel.last"), <LastDelivery key="last" channel={now} />],
-                [text("channel.address"), channel.credentials.mask],
-              ]}
-            />
-          )}
-          <Editor channel={channel} onSaved={onSaved} />
-        </>
+    <EditorScreen<ChannelDetail>
+      id={rest[0]}
+      type="channel"
+      list="channels"
+      facts={(channel) => (
+        <Facts
+          rows={[
+            [text("channel.provider"), textOf("provider", channel.provider)],
+            [text("column.state"), <DeliveryState key="state" channel={channel} />],
+            [text("channel.last"), <LastDelivery key="last" channel={channel} />],
+            [text("channel.address"), channel.credentials.mask],
+          ]}
+        />
       )}
-    </EditorScreen>
+      form={(channel, onSaved) => <Editor channel={channel} onSaved={onSaved} />}
+    />
   );
 }
-
-const EMPTY = blank(Object.values(CHANNEL_FIELDS).flat());
 
 function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";
   const [provider, setProvider] = useState<ChannelProvider>(channel?.provider ?? "chat-webhook");
   const [isEnabled, enable] = useState(channel?.enabled ?? true);
   const plain = useFields("column", { name: channel?.name ?? "", labels: labelsText(channel?.labels ?? {}) });
-  const secret = useFields("channel_field", EMPTY);
+  const secret = useFields<Record<string, string>>("channel_field", {});
+  const config = configOf(provider, secret.values);
   const request = () => {
-    const config = configOf(provider, secret.values);
     const labels = labelsOf(plain.values.labels);
     const body = { name: plain.values.name, provider, enabled: isEnabled, labels, ...(config ? { config } : {}) };
     return saving(channel, body as Schemas["WebhookBody"]);
@@ -116,42 +113,29 @@ function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSa
         <Select
           label={text("channel.provider")}
           value={provider}
-          choices={choicesOf("provider", ChannelProviders)}
+          choices={choicesOf("provider", Object.keys(CHANNEL_FIELDS))}
           onValue={(value) => setProvider(value as ChannelProvider)}
         />
       )}
       {CHANNEL_FIELDS[provider].map((name) => (
-        <ConfigField key={name} name={name} isStored={channel !== undefined} bound={secret.bind(name)} />
+        <ConfigField key={name} name={name} isStored={channel !== undefined} bind={secret.bind} />
       ))}
       <Check label={text("channel.enabled")} checked={isEnabled} onValue={enable} />
       <TextArea {...plain.bind("labels")} help={text("cluster.labels_help")} rows={2} />
-      <TestSend id={channel?.id} provider={provider} values={secret.values} />
+      <TestSend id={channel?.id} provider={provider} config={config} />
     </ActionForm>
   );
 }
 
-interface FieldProps {
-  name: string;
-  isStored: boolean;
-  bound: { label: string; value: string; onValue: (value: string) => void };
-}
-
-function ConfigField({ name, isStored, bound }: FieldProps) {
+function ConfigField({ name, isStored, bind }: { name: string; isStored: boolean; bind: Bind }) {
   const help = isStored ? text("system.secret_kept") : textOf("channel_help", name);
-  const field = { ...bound, help, location: `config.${name}`, required: !isStored && REQUIRED.includes(name) };
+  const field = { ...bind(name), help, location: `config.${name}`, required: !isStored && REQUIRED.includes(name) };
   if (name === "headers") return <TextArea {...field} rows={2} />;
   return name === "chat_id" ? <Input {...field} autocomplete="off" /> : <Secret {...field} />;
 }
 
-interface TestSendProps {
-  id: string | undefined;
-  provider: ChannelProvider;
-  values: Record<string, string>;
-}
-
 /** Sends a message the way real ones go: with what is in the form, else with what is stored. */
-function TestSend({ id, provider, values }: TestSendProps) {
-  const config = configOf(provider, values);
+function TestSend({ id, provider, config }: { id: string | undefined; provider: ChannelProvider; config: Config }) {
   const isStored = id !== undefined && !config;
   const body = { provider, config: config ?? {} } as Schemas["WebhookTestBody"];
   return (

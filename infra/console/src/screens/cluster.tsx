@@ -1,20 +1,16 @@
 /** One cluster, of Kafka or of Connect: whether it is well, what it lacks, and what waits for an Admin. */
 
-import type { Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, type Live, useLive } from "../api/live.ts";
-import { installed } from "../domain/clusters.ts";
-import { Dialog } from "../kit/dialog.tsx";
+import { installed, usesOf } from "../domain/clusters.ts";
 import { Empty, Loaded, Read, Section } from "../kit/feedback.tsx";
 import { go, link, place } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
-import { ConfirmButton, DeleteButton } from "../parts/actions.tsx";
+import { ConfirmButton } from "../parts/actions.tsx";
 import { Outcome } from "../parts/checks.tsx";
-import { EditButton } from "../parts/fields.tsx";
-import { OpenButton } from "../parts/operation.tsx";
 import { type FactRow, Facts, Heading, spaced, When } from "../parts/pieces.tsx";
-import { can } from "../parts/session.ts";
+import { SecretsAndEnd } from "../parts/registered.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
-import { ClusterState, type Connect, ConnectForm, RotateSecrets, type Stream, StreamForm } from "./clusters.tsx";
+import { ClusterState, type Connect, ConnectForm, type Stream, StreamForm } from "./clusters.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
 export function Cluster({ rest }: ScreenProps) {
@@ -64,9 +60,10 @@ interface ShownProps {
 
 function Shown({ cluster, broker, readAt }: ShownProps) {
   const isConnect = "base_url" in cluster;
+  const type = isConnect ? "connect_cluster" : "stream_cluster";
   return (
     <>
-      <Heading type={isConnect ? "connect_cluster" : "stream_cluster"} name={cluster.name} />
+      <Heading type={type} name={cluster.name} />
       <p class="facts">
         <ClusterState cluster={cluster} readAt={readAt} />
         <span>
@@ -79,38 +76,16 @@ function Shown({ cluster, broker, readAt }: ShownProps) {
         </p>
       )}
       {isConnect && <Pending cluster={cluster} />}
-      <Actions cluster={cluster} />
       <ClusterFacts cluster={cluster} broker={broker} />
       {isConnect && <Plugins id={cluster.id} />}
+      <SecretsAndEnd type={type} list="clusters" one={cluster} secrets={secretsIn(cluster)} none="cluster.no_secrets" />
     </>
   );
 }
 
-function Actions({ cluster }: { cluster: Stream | Connect }) {
-  const kind = "base_url" in cluster ? "connect" : "stream";
-  return (
-    <p class="buttons">
-      <EditButton operation={`update_${kind}_cluster`} now={cluster}>
-        {(opened, close) =>
-          "base_url" in opened ? (
-            <ConnectForm cluster={opened} onSaved={close} onCancel={close} />
-          ) : (
-            <StreamForm cluster={opened} onSaved={close} onCancel={close} />
-          )
-        }
-      </EditButton>
-      {can(`update_${kind}_cluster`) && (
-        <OpenButton operation={`rotate_${kind}_cluster_credentials`} label={text("cluster.rotate")}>
-          {(close) => (
-            <Dialog title={text("cluster.rotate_title", { name: cluster.name })} onClose={close}>
-              <RotateSecrets cluster={cluster} onClose={close} />
-            </Dialog>
-          )}
-        </OpenButton>
-      )}
-      <DeleteButton operation={`delete_${kind}_cluster`} of={cluster} list="clusters" />
-    </p>
-  );
+function secretsIn(cluster: Stream | Connect): readonly string[] {
+  if ("base_url" in cluster) return ["password"];
+  return usesOf(cluster.security_protocol, cluster.sasl_mechanism ?? "").secrets;
 }
 
 /** Which lists show what belongs to it, and by which filter. */
@@ -198,35 +173,26 @@ function Plugins({ id }: { id: string }) {
 function Pending({ cluster }: { cluster: Connect }) {
   return (["deletions", "creations"] as const).map((kind) => {
     const pending = cluster[`pending_${kind}`];
-    return pending && <PendingOf key={kind} id={cluster.id} kind={kind} pending={pending} />;
+    if (!pending) return null;
+    const { count: number, names, since } = pending;
+    const more = number > names.length ? [text("cluster.more", { count: number - names.length })] : [];
+    return (
+      <div key={kind} class="banner warn" role="status">
+        <p>
+          {text(`cluster.waiting_${kind}`, { count: number })} (<When time={since} />)
+        </p>
+        <ConfirmButton
+          operation={`confirm_${kind}`}
+          path={{ uuid: cluster.id }}
+          body={{ count: number }}
+          label={text(`cluster.confirm_${kind}`, { count: number })}
+        >
+          <p>{text(`cluster.confirm_${kind}_help`)}</p>
+          <Items of={[...names.map((name) => <code key={name}>{name}</code>), ...more]} class="lines">
+            {(line) => line}
+          </Items>
+        </ConfirmButton>
+      </div>
+    );
   });
-}
-
-interface PendingProps {
-  id: string;
-  kind: "deletions" | "creations";
-  pending: Schemas["PendingChangesOutput"];
-}
-
-function PendingOf({ id, kind, pending }: PendingProps) {
-  const { count: number, names, since } = pending;
-  const more = number > names.length ? [text("cluster.more", { count: number - names.length })] : [];
-  return (
-    <div class="banner warn" role="status">
-      <p>
-        {text(`cluster.waiting_${kind}`, { count: number })} (<When time={since} />)
-      </p>
-      <ConfirmButton
-        operation={`confirm_${kind}`}
-        path={{ uuid: id }}
-        body={{ count: number }}
-        label={text(`cluster.confirm_${kind}`, { count: number })}
-      >
-        <p>{text(`cluster.confirm_${kind}_help`)}</p>
-        <Items of={[...names.map((name) => <code key={name}>{name}</code>), ...more]} class="lines">
-          {(line) => line}
-        </Items>
-      </ConfirmButton>
-    </div>
-  );
 }

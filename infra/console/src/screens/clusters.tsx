@@ -1,21 +1,18 @@
-/** The Kafka clusters and the Connect clusters: their list, the forms to register and to edit one, and new credentials of one. */
+/** The Kafka clusters and the Connect clusters: their list, and the forms that register one. */
 
-import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { MetricsProvider, SaslMechanism, SecretDelivery, SecurityProtocol } from "../api/generated/codes.ts";
 import { type Live, useLive } from "../api/live.ts";
 import { given, usesOf } from "../domain/clusters.ts";
-import { labelsOf, labelsText } from "../domain/labels.ts";
-import { Button } from "../kit/copy.tsx";
+import { labelsOf } from "../domain/labels.ts";
 import { Empty, Loaded, Section } from "../kit/feedback.tsx";
-import { Input, Select, TextArea } from "../kit/form.tsx";
+import { TextArea } from "../kit/form.tsx";
 import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
-import { blank, choicesOf, NewLink, useChoices, useFields } from "../parts/fields.tsx";
-import { ActionForm, saving } from "../parts/operation.tsx";
+import { choicesOf, type Look, LookedFields, NewLink, useChoices, useFields } from "../parts/fields.tsx";
+import { ActionForm } from "../parts/operation.tsx";
 import { State, When } from "../parts/pieces.tsx";
-import { keptHelp, RotationForm, RotationResult, SecretFields } from "../parts/system_form.tsx";
+import { SecretFields } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 export type Stream = Schemas["StreamClusterOutput"];
@@ -116,154 +113,88 @@ function Troubles({ cluster }: { cluster: Stream | Connect }) {
 
 const PENDING = ["pending_deletions", "pending_creations"] as const;
 
-interface FormProps<Cluster> {
-  /** The one to edit; without it one is registered. */
-  cluster?: Cluster | undefined;
-  /** The name of the draft in which what is typed stays when the page is left. */
-  keptAs?: string;
+const LOOKS: Readonly<Record<string, Look>> = {
+  name: { required: true },
+  bootstrap_servers: { required: true, help: text("cluster.servers_help") },
+  metrics_provider: { choices: choicesOf("metrics_provider", MetricsProvider), help: text("cluster.metrics_help") },
+  security_protocol: { choices: choicesOf("security_protocol", SecurityProtocol) },
+  sasl_mechanism: { choices: choicesOf("sasl_mechanism", SaslMechanism) },
+  username: { required: true },
+  token_endpoint_url: { required: true },
+  client_id: { required: true },
+  base_url: { required: true, help: text("cluster.url_help") },
+  secret_delivery: {
+    choices: choicesOf("secret_delivery", SecretDelivery),
+    help: text("cluster.secret_delivery_help"),
+  },
+};
+
+interface FormProps {
   onSaved: (id: string) => void;
-  onCancel?: () => void;
 }
 
 type Values = Record<string, string>;
 
-type Fields = ReturnType<typeof useFields<Values>>;
-
-interface ClusterFormProps extends FormProps<Stream | Connect> {
+interface ClusterFormProps extends FormProps {
   kind: "stream" | "connect";
-  fields: Fields;
-  /** What is sent beside labels and secrets. */
-  body: object;
+  fields: ReturnType<typeof useFields<Values>>;
+  names: readonly string[];
   secrets: readonly string[];
-  children: ComponentChildren;
+  looks: Readonly<Record<string, Look>>;
 }
 
 /** What both forms have in common: their request, their labels, and that secrets are gone once they are saved. */
-function ClusterForm({ kind, cluster, fields, body, secrets, onSaved, onCancel, children }: ClusterFormProps) {
-  const request = () => {
-    const labels = labelsOf(fields.values.labels ?? "");
-    return saving(cluster, { ...body, labels, credentials: given(fields.values, secrets) } as never);
-  };
+function ClusterForm({ kind, fields, names, secrets, looks, onSaved }: ClusterFormProps) {
+  const { values, bind, reset } = fields;
+  const labels = labelsOf(values.labels ?? "");
+  const body = { ...given(values, names), labels, credentials: given(values, secrets) };
   const done = ({ id }: { id: string }) => {
-    if (cluster) fields.set(blank(secrets));
-    else fields.reset();
+    reset();
     onSaved(id);
   };
   return (
     <ActionForm
-      operation={`${cluster ? "update" : "create"}_${kind}_cluster`}
-      request={request}
+      operation={`create_${kind}_cluster`}
+      request={() => ({ body: body as never })}
       onDone={done}
-      submit={text(cluster ? "cluster.save" : `cluster.register_${kind}`)}
-      onCancel={onCancel}
+      submit={text(`cluster.register_${kind}`)}
     >
-      {children}
-      <TextArea {...fields.bind("labels")} help={text("cluster.labels_help")} />
+      <LookedFields names={names} looks={looks} bind={bind} />
+      <SecretFields names={secrets} bind={bind} />
+      <TextArea {...bind("labels")} help={text("cluster.labels_help")} />
     </ActionForm>
   );
 }
 
-const STREAM_SECRETS = ["password", "client_secret", "ca_certificate", "client_certificate", "client_key"];
-const OPTIONAL = ["scope"];
+const STREAM: Values = {
+  metrics_provider: "consumer-groups",
+  security_protocol: "PLAINTEXT",
+  sasl_mechanism: "SCRAM-SHA-512",
+};
 
-export function StreamForm(props: FormProps<Stream>) {
-  const { cluster } = props;
-  const initial: Values = {
-    name: cluster?.name ?? "",
-    bootstrap_servers: cluster?.bootstrap_servers ?? "",
-    security_protocol: cluster?.security_protocol ?? "PLAINTEXT",
-    sasl_mechanism: cluster?.sasl_mechanism ?? "SCRAM-SHA-512",
-    username: cluster?.username ?? "",
-    token_endpoint_url: cluster?.token_endpoint_url ?? "",
-    client_id: cluster?.client_id ?? "",
-    scope: cluster?.scope ?? "",
-    metrics_provider: cluster?.metrics_provider ?? "consumer-groups",
-    labels: labelsText(cluster?.labels ?? {}),
-    ...blank(STREAM_SECRETS),
-  };
-  const fields = useFields<Values>("cluster", initial, props.keptAs, STREAM_SECRETS);
-  const { values, bind } = fields;
-  const { name, bootstrap_servers, security_protocol = "", metrics_provider } = values;
-  const uses = usesOf(security_protocol, values.sasl_mechanism ?? "");
-  const body = {
-    ...{ name, bootstrap_servers, security_protocol, metrics_provider },
-    ...Object.fromEntries(uses.fields.map((field) => [field, values[field] || null])),
-  };
-  return (
-    <ClusterForm {...props} kind="stream" fields={fields} body={body} secrets={uses.secrets}>
-      <Input {...bind("name")} required />
-      <Input {...bind("bootstrap_servers")} help={text("cluster.servers_help")} required spellcheck={false} />
-      <Select {...bind("security_protocol")} choices={choicesOf("security_protocol", SecurityProtocol)} />
-      {uses.fields.map((name) =>
-        name === "sasl_mechanism" ? (
-          <Select key={name} {...bind(name)} choices={choicesOf("sasl_mechanism", SaslMechanism)} />
-        ) : (
-          <Input key={name} {...bind(name)} required={!OPTIONAL.includes(name)} autocomplete="off" />
-        ),
-      )}
-      <SecretFields names={uses.secrets} bind={bind} help={() => keptHelp(cluster)} />
-      <Select
-        {...bind("metrics_provider")}
-        choices={choicesOf("metrics_provider", MetricsProvider)}
-        help={text("cluster.metrics_help")}
-      />
-    </ClusterForm>
-  );
+export function StreamForm(props: FormProps) {
+  const fields = useFields("cluster", STREAM);
+  const { security_protocol = "", sasl_mechanism = "" } = fields.values;
+  const uses = usesOf(security_protocol, sasl_mechanism);
+  const names = ["name", "bootstrap_servers", "metrics_provider", "security_protocol", ...uses.fields];
+  return <ClusterForm {...props} kind="stream" fields={fields} names={names} secrets={uses.secrets} looks={LOOKS} />;
 }
 
-const CONNECT_SECRETS = ["password"];
+const CONNECT: Values = { secret_delivery: "config-provider" };
+const CONNECT_FIELDS = ["name", "base_url", "stream_cluster_id", "secret_delivery", "username"];
 
-export function ConnectForm({ streamId, ...props }: FormProps<Connect> & { streamId?: string }) {
-  const { cluster } = props;
+/** `streamId` is the Kafka cluster that is chosen at first; without it the first one is. */
+export function ConnectForm({ streamId = "", ...props }: FormProps & { streamId?: string }) {
   const brokers = useChoices("list_stream_clusters");
-  const initial: Values = {
-    name: cluster?.name ?? "",
-    base_url: cluster?.base_url ?? "",
-    stream_cluster_id: cluster?.stream_cluster_id ?? streamId ?? "",
-    username: cluster?.username ?? "",
-    secret_delivery: cluster?.secret_delivery ?? "config-provider",
-    labels: labelsText(cluster?.labels ?? {}),
-    ...blank(CONNECT_SECRETS),
+  const fields = useFields("cluster", CONNECT);
+  const { stream_cluster_id = streamId || brokers[0]?.value || "" } = fields.values;
+  const whole = { ...fields, values: { ...fields.values, stream_cluster_id } };
+  const looks = {
+    ...LOOKS,
+    stream_cluster_id: { choices: brokers, value: stream_cluster_id },
+    username: { help: text("cluster.username_help") },
   };
-  const fields = useFields<Values>("cluster", initial, props.keptAs, CONNECT_SECRETS);
-  const { values, bind } = fields;
-  const { name, base_url, username, secret_delivery } = values;
-  const stream_cluster_id = values.stream_cluster_id || brokers[0]?.value || "";
-  const body = { name, base_url, stream_cluster_id, username: username || null, secret_delivery };
   return (
-    <ClusterForm {...props} kind="connect" fields={fields} body={body} secrets={CONNECT_SECRETS}>
-      <Input {...bind("name")} required />
-      <Input {...bind("base_url")} help={text("cluster.url_help")} required spellcheck={false} />
-      <Select {...bind("stream_cluster_id")} value={stream_cluster_id} choices={brokers} />
-      <Input {...bind("username")} help={text("cluster.username_help")} autocomplete="off" />
-      <SecretFields names={CONNECT_SECRETS} bind={bind} help={() => keptHelp(cluster)} />
-      <Select
-        {...bind("secret_delivery")}
-        choices={choicesOf("secret_delivery", SecretDelivery)}
-        help={text("cluster.secret_delivery_help")}
-      />
-    </ClusterForm>
+    <ClusterForm {...props} kind="connect" fields={whole} names={CONNECT_FIELDS} secrets={["password"]} looks={looks} />
   );
-}
-
-export function RotateSecrets({ cluster, onClose }: { cluster: Stream | Connect; onClose: () => void }) {
-  const [result, setResult] = useState<Schemas["RotationOutput"]>();
-  const kind = "base_url" in cluster ? "connect" : "stream";
-  const names =
-    "base_url" in cluster ? CONNECT_SECRETS : usesOf(cluster.security_protocol, cluster.sasl_mechanism ?? "").secrets;
-  if (!names.length) return <p>{text("cluster.no_secrets")}</p>;
-  if (result) {
-    return (
-      <>
-        <p>{text("cluster.rotated")}</p>
-        <RotationResult result={result} />
-        <p class="buttons">
-          <Button label={text("common.close")} class="primary" onClick={onClose} />
-        </p>
-      </>
-    );
-  }
-  const words = { submit: text("cluster.rotate"), words: text("cluster.rotate_help") };
-  const asked = { operation: `rotate_${kind}_cluster_credentials`, id: cluster.id, group: "cluster", names } as const;
-  return <RotationForm {...words} {...asked} help={() => keptHelp(cluster)} onDone={setResult} onCancel={onClose} />;
 }

@@ -1,19 +1,15 @@
 /** Connections: addresses with their secrets that several sources and destinations use. */
 
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
 import { Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { type Column, Items } from "../kit/table.tsx";
-import { EditButton } from "../parts/fields.tsx";
-import { Facts, Labels, ResourceLines, ResourceLink, State, spaced, When } from "../parts/pieces.tsx";
-import { addressOf, SecretsAndEnd, SystemList, Test } from "../parts/registered.tsx";
-import { SystemForm } from "../parts/system_form.tsx";
+import type { Column } from "../kit/table.tsx";
+import { Facts, Labels, ResourceLines, State, spaced, When } from "../parts/pieces.tsx";
+import { addressOf, SecretsAndEnd, SystemList, secretsIn, Test } from "../parts/registered.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
 type Row = Schemas["ConnectionOutput"];
-type Changed = Schemas["ChangedConnectionOutput"];
 
 export function Connections() {
   return <SystemList kind="connections" columns={columns} />;
@@ -35,7 +31,6 @@ function Tested({ one, readAt }: { one: Row; readAt: number | undefined }) {
 }
 
 export function Connection({ rest }: ScreenProps) {
-  const [changed, setChanged] = useState<Changed>();
   return (
     <Read of="get_connection" path={{ uuid: rest[0] ?? "" }}>
       {(one, { at }) => (
@@ -51,39 +46,10 @@ export function Connection({ rest }: ScreenProps) {
               [text("connections.used_by"), <ResourceLines key="used" of={one.used_by} none="connections.unused" />],
             ]}
           />
-          <p class="buttons">
-            <EditButton operation="update_connection" now={one}>
-              {(opened, close) => (
-                <SystemForm
-                  kind="connection"
-                  one={opened}
-                  onSaved={(_, saved) => {
-                    setChanged(saved as Changed);
-                    close();
-                  }}
-                  onCancel={close}
-                />
-              )}
-            </EditButton>
-          </p>
-          {changed?.id === one.id && <Outdated {...changed} />}
           <Test kind="connections" one={one} />
-          <SecretsAndEnd kind="connections" one={one} mayRotate />
+          <SecretsAndEnd type="connection" list="connections" one={one} secrets={secretsIn(one)} />
         </>
       )}
     </Read>
-  );
-}
-
-/** What has to be deployed again after a change. */
-function Outdated({ name, outdated_connectors: outdated }: Changed) {
-  const words = outdated ? outdated.length > 0 && text("connections.outdated") : text("connections.outdated_unknown");
-  return (
-    <div role="status">
-      <p>{spaced(text("registered.saved", { name }), words)}</p>
-      <Items of={outdated ?? []} class="lines">
-        {(user) => <ResourceLink {...user} />}
-      </Items>
-    </div>
   );
 }

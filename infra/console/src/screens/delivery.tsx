@@ -1,19 +1,14 @@
 /** One delivery: what it writes where, what waits, what is wrong, what stands in its way, and its mappings. */
 
-import { useState } from "preact/hooks";
 import type { Schemas } from "../api/client.ts";
-import { ON_DEMAND, useLive } from "../api/live.ts";
-import { Button } from "../kit/copy.tsx";
-import { Read, Section } from "../kit/feedback.tsx";
-import { Input, Select } from "../kit/form.tsx";
+import { useLive } from "../api/live.ts";
+import { Read } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
-import { Items, Table } from "../kit/table.tsx";
+import { Table } from "../kit/table.tsx";
 import type { Tab } from "../kit/tabs.tsx";
-import { ActionButton } from "../parts/actions.tsx";
 import { Arrivals, targetOf } from "../parts/arrival.tsx";
 import { MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
-import { OperationButton } from "../parts/operation.tsx";
 import { type FactRow, RunState } from "../parts/pieces.tsx";
 import {
   connectorPiece,
@@ -81,27 +76,16 @@ function pipelinePiece(pipeline: Schemas["PipelineOutput"], readAt: number | und
 }
 
 function Mappings({ delivery }: { delivery: Output }) {
-  const [isEdited, edit] = useState(false);
-  if (isEdited) return <MappingEditor delivery={delivery} onClose={() => edit(false)} />;
   return (
-    <>
-      <Table
-        caption={text("tab.mappings")}
-        rows={delivery.mappings}
-        id={(row) => row.topic}
-        columns={[
-          [text("column.topic"), (row) => <code>{row.topic}</code>],
-          [text("column.target"), targetOf],
-        ]}
-      />
-      <p class="buttons">
-        <OperationButton
-          operation="update_delivery_mappings"
-          label={text("mapping.change")}
-          onClick={() => edit(true)}
-        />
-      </p>
-    </>
+    <Table
+      caption={text("tab.mappings")}
+      rows={delivery.mappings}
+      id={(row) => row.topic}
+      columns={[
+        [text("column.topic"), (row) => <code>{row.topic}</code>],
+        [text("column.target"), targetOf],
+      ]}
+    />
   );
 }
 
@@ -122,70 +106,4 @@ function aboutOf({ connector_name, plugin, configuration }: Output): FactRow[] {
     [text("delivery.plugin"), named ?? undefined],
     ...options,
   ];
-}
-
-/** Other mappings: which topics are written, and to which tables. Nothing is sent before the dialog's consent. */
-function MappingEditor({ delivery, onClose }: { delivery: Output; onClose: () => void }) {
-  const [rows, setRows] = useState<readonly { topic: string; table: string }[]>(() =>
-    delivery.mappings.map((one) => ({ topic: one.topic, table: "table_name" in one ? one.table_name : "" })),
-  );
-  const [schema, setSchema] = useState(() => schemaOf(delivery));
-  const pipeline = useLive("get_pipeline", { path: { uuid: delivery.pipeline_id }, every: ON_DEMAND });
-  const topics = pipeline.data?.topics ?? [];
-  const unused = topics.filter((topic) => !rows.some((row) => row.topic === topic));
-  const isToTables = "write_mode" in delivery.configuration;
-  const mappings = rows.map(({ topic, table }) =>
-    isToTables ? { topic, schema_name: schema.trim(), table_name: table.trim() } : { topic },
-  );
-  const change = (topic: string, table: string) =>
-    setRows(rows.map((row) => (row.topic === topic ? { topic, table } : row)));
-  return (
-    <Section title={text("mapping.title")}>
-      {isToTables && (
-        <Input label={text("mapping.schema")} help={text("mapping.schema_help")} value={schema} onValue={setSchema} />
-      )}
-      <Items of={rows} class="tasks" id={({ topic }) => topic} look={() => "mapping"}>
-        {({ topic, table }) => (
-          <>
-            {isToTables ? (
-              <Input label={text("mapping.table", { topic })} value={table} onValue={(value) => change(topic, value)} />
-            ) : (
-              <code>{topic}</code>
-            )}
-            <Button
-              label={text("mapping.remove")}
-              isSmall
-              aria-label={text("mapping.remove_topic", { topic })}
-              onClick={() => setRows(rows.filter((row) => row.topic !== topic))}
-            />
-          </>
-        )}
-      </Items>
-      {unused.length > 0 && (
-        <Select
-          label={text("mapping.add")}
-          value=""
-          onValue={(topic) => topic && setRows([...rows, { topic, table: topic.split(".").pop() ?? "" }])}
-          choices={["", ...unused].map((topic) => ({ value: topic, label: topic }))}
-        />
-      )}
-      <p class="buttons">
-        <ActionButton
-          operation="update_delivery_mappings"
-          of={delivery}
-          body={{ mappings }}
-          label={text("mapping.write", { name: delivery.name })}
-          reason={rows.length ? undefined : text("mapping.needs_one")}
-          onDone={onClose}
-        />
-        <Button label={text("common.cancel")} onClick={onClose} />
-      </p>
-    </Section>
-  );
-}
-
-/** All tables of a delivery are in one schema. */
-function schemaOf({ mappings }: Output): string {
-  const [first] = mappings;
-  return first && "schema_name" in first ? first.schema_name : "";
 }

@@ -7,7 +7,7 @@ import { Button, Icon } from "../kit/copy.tsx";
 import { Empty, Failed, Read, Section } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
-import { age, ageText, duration, localTime, now, onServer } from "../kit/units.ts";
+import { age, ageText, duration, localTime, sinceRead } from "../kit/units.ts";
 import { useAction } from "../parts/operation.tsx";
 import { channelsOf, NameLink, Severity, State, spaced, ToldNobody, When } from "../parts/pieces.tsx";
 import { can } from "../parts/session.ts";
@@ -35,8 +35,7 @@ export function Now() {
 
 /** Seconds since what is shown was seen. */
 function seenAge({ at, observedAt }: Known<unknown>): number {
-  const read = at === undefined ? 0 : (now.value - onServer(at)) / 1_000;
-  return Math.max(read, age(observedAt, now.value) ?? 0);
+  return Math.max(sinceRead(at), age(observedAt) ?? 0);
 }
 
 function Attention({ overview, known }: { overview: Overview; known: Known<unknown> }) {
@@ -67,7 +66,6 @@ function Attention({ overview, known }: { overview: Overview; known: Known<unkno
 
 const KINDS = ["pipelines", "deliveries", "sources", "destinations", "connect_clusters", "stream_clusters"] as const;
 
-/** The screen with the list of these. */
 function screenOf(kind: string): string {
   return kind.endsWith("clusters") ? "clusters" : kind;
 }

@@ -11,13 +11,14 @@ import { duration } from "../kit/units.ts";
 import { NewLink } from "../parts/fields.tsx";
 import { LogFacts, LogPlot, MetricPlots, Timeline } from "../parts/history.tsx";
 import { paceOf } from "../parts/intent.ts";
-import { type FactRow, ResourceLines, RunState } from "../parts/pieces.tsx";
+import { type FactRow, ResourceLines } from "../parts/pieces.tsx";
 import { ConfigTable } from "../parts/preview.tsx";
 import {
   connectorPiece,
   markOfConnector,
   type Piece,
   type Run,
+  RunLines,
   RunOverview,
   RunScreen,
   serverPiece,
@@ -158,17 +159,7 @@ function Topics({ topics, cluster }: { topics: readonly string[]; cluster: Detai
 
 function Deliveries({ deliveries, readAt }: { deliveries: Detail["destinations"]; readAt: number | undefined }) {
   if (!deliveries.length) return <p class="quiet">{text("flow.no_delivery")}</p>;
-  return (
-    <Items of={deliveries}>
-      {(one) => (
-        <>
-          <a href={link(["deliveries", one.id])}>{one.name}</a>
-          <br />
-          <RunState of={one} readAt={readAt} />
-        </>
-      )}
-    </Items>
-  );
+  return <RunLines kind="deliveries" rows={deliveries} readAt={readAt} />;
 }
 
 function aboutOf(pipeline: Detail): FactRow[] {

@@ -36,7 +36,6 @@ interface Screen {
   /** Who may not use this operation is not shown the screen. */
   needs?: OperationId;
   list: ComponentType<ScreenProps>;
-  /** The screen of one of the list. */
   detail?: ComponentType<ScreenProps>;
 }
 

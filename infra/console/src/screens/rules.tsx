@@ -18,8 +18,6 @@ import { plural, text, textOf } from "../texts/text.ts";
 import { SEVERITIES } from "./alerts.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
-type Preview = Schemas["RulePreviewOutput"];
-
 type Rule = Schemas["AlertRuleOutput"];
 type Channel = Schemas["ChannelOutput"];
 
@@ -97,19 +95,20 @@ const EMPTY: Body = {
 export function RuleScreen({ rest }: ScreenProps) {
   const channels = useLive("list_channels", { every: ON_DEMAND }).data;
   return (
-    <EditorScreen<Rule> id={rest[0]} type="alert_rule" list="rules">
-      {(rule, onSaved) => (
+    <EditorScreen<Rule>
+      id={rest[0]}
+      type="alert_rule"
+      list="rules"
+      facts={(rule) => (
         <>
-          {rule && (
-            <div class="facts">
-              {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
-            </div>
-          )}
-          {rule?.is_default && <p class="quiet">{text("rule.is_default")}</p>}
-          <Editor body={rule ? bodyOf(rule) : EMPTY} rule={rule} onSaved={onSaved} />
+          <div class="facts">
+            {text("rule.reaches")}: <Reaches rule={rule} channels={channels} />
+          </div>
+          {rule.is_default && <p class="quiet">{text("rule.is_default")}</p>}
         </>
       )}
-    </EditorScreen>
+      form={(rule, onSaved) => <Editor rule={rule} onSaved={onSaved} />}
+    />
   );
 }
 
@@ -118,24 +117,18 @@ function bodyOf(rule: Rule): Body {
   return body;
 }
 
-interface EditorProps {
-  body: Body;
-  rule: Rule | undefined;
-  onSaved: (saved: Rule) => void;
-}
-
 /** Lists of which an empty one means all. */
 const GROUPS = ["severities", "event_types", "source_ids", "pipeline_ids"] as const;
 
-function Editor({ body: first, rule, onSaved }: EditorProps) {
+function Editor({ rule, onSaved }: { rule: Rule | undefined; onSaved: (saved: Rule) => void }) {
   const operation = rule ? "update_alert_rule" : "create_alert_rule";
-  const [body, setBody] = useState(first);
+  const [body, setBody] = useState(rule ? bodyOf(rule) : EMPTY);
   const { values, bind } = useFields("rule", {
-    name: first.name,
-    description: first.description ?? "",
-    cooldown_policy: String(first.cooldown_policy),
-    cooldown_seconds: String(first.cooldown_seconds),
-    labels: labelsText(first.labels),
+    name: body.name,
+    description: body.description ?? "",
+    cooldown_policy: String(body.cooldown_policy),
+    cooldown_seconds: String(body.cooldown_seconds),
+    labels: labelsText(body.labels),
   });
   const set = (changes: Partial<Body>) => setBody({ ...body, ...changes });
   const whole: Body = {
@@ -184,40 +177,34 @@ function Editor({ body: first, rule, onSaved }: EditorProps) {
         onValue={(send_recovery) => set({ send_recovery })}
       />
       <TextArea {...bind("labels")} label={text("column.labels")} help={text("cluster.labels_help")} rows={2} />
-      <PreviewOf body={whole} />
+      <Preview body={whole} />
     </ActionForm>
   );
 }
 
-function PreviewOf({ body }: { body: Body }) {
+/** What it would have sent. Of another rule than the one in the form nothing is shown. */
+function Preview({ body }: { body: Body }) {
   const request = { body: { rule: { ...body, name: body.name || "preview" } } };
   return (
     <Section title={text("rule.preview")} aria-live="polite">
       <RunButton operation="preview_alert_rule" request={request} label={text("rule.preview_ask")}>
-        {(preview, isCurrent) =>
-          isCurrent ? (
-            <Previewed preview={preview} reachesNobody={!body.channel_ids.length} />
-          ) : (
-            <p class="quiet">{text("rule.preview_old")}</p>
-          )
-        }
+        {({ count, examples }, isCurrent) => {
+          if (!isCurrent) return <p class="quiet">{text("rule.preview_old")}</p>;
+          return (
+            <>
+              <p>
+                <strong>{plural("rule.would", count)}</strong>{" "}
+                {!body.channel_ids.length && <span class="is-bad">{text("rule.nobody")}</span>}
+              </p>
+              <Items of={examples} class="lines">
+                {({ at, severity, title, source }) =>
+                  spaced(<When time={at} />, <Severity severity={severity} />, title, <ResourceLink {...source} />)
+                }
+              </Items>
+            </>
+          );
+        }}
       </RunButton>
     </Section>
-  );
-}
-
-function Previewed({ preview, reachesNobody }: { preview: Preview; reachesNobody: boolean }) {
-  return (
-    <>
-      <p>
-        <strong>{plural("rule.would", preview.count)}</strong>{" "}
-        {reachesNobody && <span class="is-bad">{text("rule.nobody")}</span>}
-      </p>
-      <Items of={preview.examples} class="lines">
-        {({ at, severity, title, source }) =>
-          spaced(<When time={at} />, <Severity severity={severity} />, title, <ResourceLink {...source} />)
-        }
-      </Items>
-    </>
   );
 }

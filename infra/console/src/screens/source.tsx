@@ -13,7 +13,7 @@ import { type Filter, Filters, ListOf, useListQuery, usePage } from "../parts/li
 import { ResourceLink, spaced, When } from "../parts/pieces.tsx";
 import { RegisteredScreen, Settings, Test } from "../parts/registered.tsx";
 import { RunLines } from "../parts/runtime.tsx";
-import { Discovery, Tables } from "../parts/table_picker.tsx";
+import { Tables } from "../parts/table_picker.tsx";
 import { text, textOf } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -23,7 +23,7 @@ type Version = Schemas["SchemaVersionOutput"];
 const TABS: readonly Tab<Source>[] = [
   { name: "state", title: text("source.tab_state"), show: (source) => <State source={source} /> },
   { name: "readiness", title: text("source.tab_readiness"), show: (source) => <ReadinessOf source={source} /> },
-  { name: "tables", title: text("column.tables"), show: tables },
+  { name: "tables", title: text("column.tables"), show: (source) => <Tables source={source} /> },
   { name: "schema", title: text("source.tab_schema"), show: (source) => <SchemaVersions sourceId={source.id} /> },
   { name: "log", title: text("source.tab_log"), show: (source) => <Logs sourceId={source.id} /> },
   { name: "settings", title: text("registered.tab_settings"), show: (one) => <Settings kind="sources" one={one} /> },
@@ -44,21 +44,7 @@ function ReadinessOf({ source }: { source: Source }) {
       {choices.length > 0 && (
         <Filters of={[{ name: "pipeline", label: text("ready.for"), any: text("ready.for_any"), choices }]} />
       )}
-      <Readiness
-        key={pipeline}
-        sourceId={source.id}
-        pipelineId={pipeline}
-        title={text("ready.script_title", { name: source.name })}
-      />
-    </>
-  );
-}
-
-function tables(source: Source) {
-  return (
-    <>
-      <Discovery source={source} />
-      {source.last_discovery_at && <Tables sourceId={source.id} />}
+      <Readiness key={pipeline} source={source} pipelineId={pipeline} />
     </>
   );
 }

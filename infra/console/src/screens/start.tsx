@@ -3,7 +3,7 @@
 import type { ComponentType } from "preact";
 import { useLive } from "../api/live.ts";
 import { Button, Icon } from "../kit/copy.tsx";
-import { Failed } from "../kit/feedback.tsx";
+import { Failed, Waiting } from "../kit/feedback.tsx";
 import { link } from "../kit/router.ts";
 import { Items } from "../kit/table.tsx";
 import { useDraft } from "../parts/draft.ts";
@@ -11,7 +11,7 @@ import { text, textOf } from "../texts/text.ts";
 import { DeliverStep } from "./start/deliver.tsx";
 import { type Choices, type Journey, journey, NO_CHOICES, STEPS, type Step, type StepProps } from "./start/journey.ts";
 import { DeployStep, PreviewStep } from "./start/pipeline.tsx";
-import { ClustersStep, DatabaseStep, ReadyStep, TablesStep } from "./start/steps.tsx";
+import { ClustersStep, DatabaseStep, Missing, ReadyStep, Saved, TablesStep } from "./start/steps.tsx";
 
 const SCREEN_OF: Record<Step, ComponentType<StepProps>> = {
   database: DatabaseStep,
@@ -22,6 +22,12 @@ const SCREEN_OF: Record<Step, ComponentType<StepProps>> = {
   deploy: DeployStep,
   deliver: DeliverStep,
 };
+/** What they ask for is part of the pipeline once there is one. */
+const OF_PIPELINE: readonly Step[] = ["tables", "clusters", "preview"];
+/** What somebody has to do before a later step has what it needs. */
+const FIRST = ["database", "tables", "clusters", "preview"] as const;
+/** Steps that can be looked at before that. */
+const FREE: readonly Step[] = ["clusters", "deliver"];
 
 export function Start() {
   const way = journey();
@@ -32,16 +38,14 @@ function Steps({ way }: { way: Journey }) {
   const pipeline = useLive("get_pipeline", { path: { uuid: way.pipeline }, off: !way.pipeline });
   const sourceId = way.source || pipeline.data?.source_id || "";
   const source = useLive("get_source", { path: { uuid: sourceId }, off: !sourceId });
-  const [choices, keep] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
+  const [choices, choose] = useDraft<Choices>(`start.${way.source}`, NO_CHOICES);
   const props: StepProps = {
     way,
     source: sourceId ? source.data : undefined,
     pipeline: way.pipeline ? pipeline.data : undefined,
     choices,
-    choose: (changes) => keep((current) => ({ ...current, ...changes })),
+    choose,
   };
-  const number = STEPS.indexOf(way.step);
-  const Shown = SCREEN_OF[way.step];
   const unread = [source, pipeline].find((known) => known.data === undefined && known.error);
   return (
     <>
@@ -49,29 +53,34 @@ function Steps({ way }: { way: Journey }) {
       <Way {...props} />
       <section aria-labelledby="step" tabIndex={-1}>
         <h2 id="step">
-          {text("start.step", { number: number + 1, all: STEPS.length, name: textOf("start_step", way.step) })}
+          {text("start.step", {
+            number: STEPS.indexOf(way.step) + 1,
+            all: STEPS.length,
+            name: textOf("start_step", way.step),
+          })}
         </h2>
         <p>{textOf("start_help", way.step)}</p>
-        <p class="banner">{savedText(props)}</p>
-        {unread?.error ? <Failed error={unread.error} onRetry={unread.refresh} /> : <Shown key={way.step} {...props} />}
-        <Onward {...props} number={number} />
+        <p class="banner">{textOf("start_saved", way.step)}</p>
+        {unread?.error ? <Failed error={unread.error} onRetry={unread.refresh} /> : <Content {...props} />}
+        <Onward {...props} />
       </section>
     </>
   );
 }
 
-/** What of a step is saved. */
-function savedText({ way, source, pipeline }: StepProps): string {
-  if (way.step === "database" && source) return text("start_saved.source", { name: source.name });
-  const isOfPipeline = way.step === "tables" || way.step === "clusters" || way.step === "preview";
-  if (isOfPipeline && pipeline) return text("start_saved.pipeline", { name: pipeline.name });
-  if (way.step === "deliver" && way.delivery) return text("start_saved.delivery");
-  return textOf("start_saved", way.step);
+function Content(props: StepProps) {
+  const { way, source, pipeline } = props;
+  const lacks = FREE.includes(way.step) ? undefined : lackingFor(way.step, props);
+  if (lacks) return <Missing way={way} step={lacks} />;
+  if ((way.source && !source) || (way.pipeline && !pipeline)) return <Waiting />;
+  if (pipeline && OF_PIPELINE.includes(way.step)) return <Saved pipeline={pipeline} />;
+  const Shown = SCREEN_OF[way.step];
+  return <Shown key={way.step} {...props} />;
 }
 
-function isDone(step: Step, { way, source, pipeline, choices }: StepProps): boolean {
+function isDone(step: Step, { way, pipeline, choices }: StepProps): boolean {
   const done: Record<Step, boolean> = {
-    database: Boolean(way.source || source),
+    database: Boolean(way.source || way.pipeline),
     ready: Boolean(way.pipeline),
     tables: Boolean(way.pipeline) || choices.tables.length > 0,
     clusters: Boolean(way.pipeline) || Boolean(way.stream && way.connect),
@@ -80,6 +89,11 @@ function isDone(step: Step, { way, source, pipeline, choices }: StepProps): bool
     deliver: Boolean(way.delivery),
   };
   return done[step];
+}
+
+/** The first of the steps before this one that it needs and that is not done. */
+function lackingFor(step: Step, props: StepProps) {
+  return FIRST.find((first) => STEPS.indexOf(first) < STEPS.indexOf(step) && !isDone(first, props));
 }
 
 function Way(props: StepProps) {
@@ -98,13 +112,11 @@ function Way(props: StepProps) {
   );
 }
 
-/** What somebody has to do before a later step has what it needs. */
-const FIRST = ["database", "tables", "clusters", "preview"] as const;
-
-function Onward({ number, ...props }: StepProps & { number: number }) {
+function Onward(props: StepProps) {
   const { way } = props;
+  const number = STEPS.indexOf(way.step);
   const next = STEPS[number + 1];
-  const lacks = FIRST.find((step) => !way.pipeline && STEPS.indexOf(step) <= number && !isDone(step, props));
+  const lacks = next && lackingFor(next, props);
   const to = (word: "back" | "next", step: Step | undefined) =>
     step && (
       <Button label={text(`start.${word}`, { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />
@@ -112,7 +124,7 @@ function Onward({ number, ...props }: StepProps & { number: number }) {
   return (
     <p class="buttons">
       {to("back", STEPS[number - 1])}
-      {next && lacks ? <span class="quiet">{textOf("start_missing", lacks)}</span> : to("next", next)}
+      {lacks ? <span class="quiet">{textOf("start_missing", lacks)}</span> : to("next", next)}
     </p>
   );
 }

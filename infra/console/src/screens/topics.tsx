@@ -9,6 +9,7 @@ import { bytes, measured } from "../kit/units.ts";
 import { ActionButton } from "../parts/actions.tsx";
 import { ListOf, OfCluster, useListQuery, usePage } from "../parts/list.tsx";
 import { Facts, Heading, ResourceLines, spaced, When } from "../parts/pieces.tsx";
+import { ConfigTable } from "../parts/preview.tsx";
 import { count, text } from "../texts/text.ts";
 import type { ScreenProps } from "./routes.tsx";
 
@@ -19,7 +20,6 @@ const NUMBER = { isNumber: true };
 const READ = 500;
 const SHOWN = 100;
 
-/** The deliveries of a pipeline that read this topic of it. */
 function ReadBy({ id, topic }: { id: string; topic: string }) {
   return (
     <Read of="list_pipeline_destinations" path={{ uuid: id }} lines={1}>
@@ -144,23 +144,17 @@ function Content({ topic, clusterId }: { topic: Schemas["TopicDetailOutput"]; cl
         />
       </Section>
       <Section title={text("topic.configs")}>
-        {topic.configs ? <Configs configs={topic.configs} /> : <p class="quiet">{text("topic.configs_unread")}</p>}
+        {topic.configs ? (
+          <ConfigTable config={shown(topic.configs)} />
+        ) : (
+          <p class="quiet">{text("topic.configs_unread")}</p>
+        )}
       </Section>
     </>
   );
 }
 
-function Configs({ configs }: { configs: Record<string, string | null> }) {
-  const rows = Object.entries(configs).sort(([one], [other]) => one.localeCompare(other));
-  return (
-    <Table
-      caption={text("topic.configs")}
-      columns={[
-        [text("topic.config"), ([name]) => <code>{name}</code>],
-        [text("topic.value"), ([, value]) => value ?? text("topic.secret")],
-      ]}
-      rows={rows}
-      id={([name]) => name}
-    />
-  );
+/** Kafka tells no value of a secret. */
+function shown(configs: Record<string, string | null>): Record<string, string> {
+  return Object.fromEntries(Object.entries(configs).map(([name, value]) => [name, value ?? text("topic.secret")]));
 }

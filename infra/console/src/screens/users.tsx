@@ -1,7 +1,7 @@
 /** The people who may sign in, and the page on which who was invited sets a password. Nobody has to be signed in there. */
 
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, call, type Schemas } from "../api/client.ts";
+import { type ApiError, call, type Received, type Schemas } from "../api/client.ts";
 import { EVERY_MINUTE, ON_DEMAND, useLive } from "../api/live.ts";
 import { Empty, Loaded } from "../kit/feedback.tsx";
 import { Input, Secret, Select } from "../kit/form.tsx";
@@ -17,9 +17,7 @@ import { text, textOf } from "../texts/text.ts";
 
 type User = Schemas["UserOutput"];
 type Role = User["role"];
-const ROLES: readonly Role[] = ["Viewer", "Ops", "Admin"];
-
-const roleChoices = choicesOf("role", ROLES);
+const ROLES = choicesOf("role", ["Viewer", "Ops", "Admin"]);
 
 const COLUMNS: Column<User>[] = [
   [text("user.email"), (row) => <div class="who">{spaced(row.email, you(row))}</div>],
@@ -85,38 +83,27 @@ interface DialogProps {
 
 /** The list has no versions: the user is read again, so that a change by somebody else is not overwritten unseen. */
 function RoleDialog({ user, onClose }: DialogProps & { user: User }) {
-  const [seen, setSeen] = useState<{ role: Role; version: number }>();
-  const [role, setRole] = useState<Role>(user.role);
+  const [seen, setSeen] = useState<Received<User>>();
   const [failed, setFailed] = useState<ApiError>();
+  const { values, bind } = useFields("user", { role: "" });
   const path = { uuid: user.id };
   useEffect(() => {
-    call("get_user", { path }).then(
-      ({ data, etag }) => {
-        setSeen({ role: data.role, version: Number((etag ?? "").replaceAll('"', "")) });
-        setRole(data.role);
-      },
-      (error) => setFailed(error instanceof ApiError ? error : undefined),
-    );
+    call("get_user", { path }).then(setSeen, setFailed);
   }, []);
+  const role = (values.role || seen?.data.role || user.role) as Role;
   return (
     <ActionForm
       operation="change_user_role"
-      request={() => ({ path, body: { role }, version: seen?.version })}
+      request={() => ({ path, body: { role }, version: Number(seen?.etag?.replaceAll('"', "")) })}
       onDone={onClose}
       title={text("user.change_role_of", { email: user.email })}
       onClose={onClose}
       error={failed}
-      isBlocked={!seen || seen.role === role}
+      isBlocked={!seen || seen.data.role === role}
     >
-      <RoleChoice role={role} choose={setRole} />
+      <Select {...bind("role")} value={role} help={textOf("role_help", role)} choices={ROLES} />
     </ActionForm>
   );
-}
-
-function RoleChoice({ role, choose }: { role: Role; choose: (role: Role) => void }) {
-  const help = textOf("role_help", role);
-  const onValue = (value: string) => choose(value as Role);
-  return <Select label={text("user.role")} help={help} value={role} choices={roleChoices} onValue={onValue} />;
 }
 
 export function Users() {
@@ -134,23 +121,23 @@ export function Users() {
 }
 
 function Invite({ onClose }: DialogProps) {
-  const { values, bind } = useFields("user", { email: "" });
-  const [role, setRole] = useState<Role>("Viewer");
+  const { values, bind } = useFields("user", { email: "", role: "Viewer" });
+  const { email, role } = values;
   const [url, setUrl] = useState("");
   if (url) {
-    const words = { title: text("user.invited", values), help: text("user.invited_help", values) };
+    const words = { title: text("user.invited", { email }), help: text("user.invited_help", { email }) };
     return <Once {...words} values={[url]} onClose={onClose} />;
   }
   return (
     <ActionForm
       operation="invite_user"
-      request={() => ({ body: { ...values, role } })}
+      request={() => ({ body: { email, role: role as Role } })}
       onDone={({ invite_url }) => setUrl(new URL(invite_url, location.href).href)}
       title={text("user.invite")}
       onClose={onClose}
     >
       <Input {...bind("email")} type="email" autocomplete="off" required />
-      <RoleChoice role={role} choose={setRole} />
+      <Select {...bind("role")} help={textOf("role_help", role)} choices={ROLES} />
     </ActionForm>
   );
 }
@@ -161,58 +148,57 @@ export function InvitePage({ token }: { token: string }) {
   useEffect(() => {
     document.title = `${text("invite.title")} · Headgate`;
   }, []);
-  const isGone = !isDone && known.error?.status === 404;
+  const done = () => {
+    // The token is used up: it does not stay in the history of the browser.
+    history.replaceState(null, "", link(["invite"]));
+    finish(true);
+  };
+  const isGone = known.error?.status === 404;
   return (
     <main id="main" class="sign-in">
       <h1>{text("invite.title")}</h1>
-      {isGone && <Empty title={text("invite.gone")} help={text("invite.gone_help")} />}
-      {!isGone && !isDone && (
-        <Loaded known={known}>
-          {(invite) => <SetPassword invite={invite} token={token} onDone={() => finish(true)} />}
-        </Loaded>
-      )}
-      {isDone && (
-        <div role="status">
-          <p>{text("invite.done", { email: known.data?.email ?? "" })}</p>
-          <a class="button" href={link([])}>
-            {text("sign_in.submit")}
-          </a>
-        </div>
+      {isDone && <Accepted email={known.data?.email ?? ""} />}
+      {!isDone && isGone && <Empty title={text("invite.gone")} help={text("invite.gone_help")} />}
+      {!isDone && !isGone && (
+        <Loaded known={known}>{(invite) => <SetPassword invite={invite} token={token} onDone={done} />}</Loaded>
       )}
     </main>
   );
 }
 
-function SetPassword({
-  invite,
-  token,
-  onDone,
-}: {
+function Accepted({ email }: { email: string }) {
+  return (
+    <div role="status">
+      <p>{text("invite.done", { email })}</p>
+      <a class="button" href={link([])}>
+        {text("sign_in.submit")}
+      </a>
+    </div>
+  );
+}
+
+interface SetProps {
   invite: Schemas["InviteOutput"];
   token: string;
   onDone: () => void;
-}) {
-  const { values, bind, reset } = useFields("invite", { password: "" });
-  const done = () => {
-    reset();
-    // The token is used up: it does not stay in the history of the browser.
-    history.replaceState(null, "", link(["invite"]));
-    onDone();
-  };
+}
+
+function SetPassword({ invite: { email, role, expires_at: ends }, token, onDone }: SetProps) {
+  const { values, bind } = useFields("invite", { password: "" });
   return (
     <>
-      <p>{text("invite.for", { email: invite.email, role: textOf("role", invite.role) })}</p>
-      <p class="quiet">{textOf("role_help", invite.role)}</p>
+      <p>{text("invite.for", { email, role: textOf("role", role) })}</p>
+      <p class="quiet">{textOf("role_help", role)}</p>
       <p class="quiet">
-        {text("invite.ends")} <When time={invite.expires_at} />
+        {text("invite.ends")} <When time={ends} />
       </p>
       <ActionForm
         operation="accept_invite"
         request={() => ({ path: { token }, body: values })}
-        onDone={done}
+        onDone={onDone}
         submit={text("invite.submit")}
       >
-        <input type="hidden" name="username" autocomplete="username" value={invite.email} />
+        <input type="hidden" name="username" autocomplete="username" value={email} />
         <Secret {...bind("password")} help={text("account.password_help")} required />
       </ActionForm>
     </>

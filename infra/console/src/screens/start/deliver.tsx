@@ -67,16 +67,11 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
             choices={rows.map((row) => ({ value: row.id, label: `${row.name} (${textOf("provider", row.provider)})` }))}
             chosen={way.destination}
             onChosen={choose}
-            form={<SystemForm keptAs="start.destination" kind="destination" providers={PROVIDERS} onSaved={choose} />}
-            below={
-              chosen && (
-                <>
-                  <TestButton operation="test_destination" id={chosen.id} name={chosen.name} />
-                  {pipeline && <DeliveryDesign destination={chosen} pipeline={pipeline} way={way} />}
-                </>
-              )
-            }
-          />
+            form={<SystemForm kind="destination" providers={PROVIDERS} onSaved={choose} />}
+          >
+            {chosen && <TestButton operation="test_destination" id={chosen.id} name={chosen.name} />}
+            {chosen && pipeline && <DeliveryDesign destination={chosen} pipeline={pipeline} way={way} />}
+          </ChooseOrNew>
         );
       }}
     </Read>
@@ -127,7 +122,7 @@ function DeliveryDesign({ destination, pipeline, way }: Props) {
   const body = { pipeline_id: pipeline.id, name, mappings };
   const path = { uuid: destination.id };
   const change = (changes: Partial<typeof nothing>) => {
-    setTarget((current) => ({ ...current, ...changes }));
+    setTarget(changes);
     setPreview(undefined);
   };
   const run = async () => {

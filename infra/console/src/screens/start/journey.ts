@@ -1,7 +1,7 @@
 /** Where somebody is on the way to a first pipeline: the step and what is saved already, all of it in the address. */
 
 import type { Schemas } from "../../api/client.ts";
-import type { ColumnName, Picked } from "../../domain/selection.ts";
+import type { Picked } from "../../domain/selection.ts";
 import { go, place, setQuery } from "../../kit/router.ts";
 
 export const STEPS = ["database", "ready", "tables", "clusters", "preview", "deploy", "deliver"] as const;
@@ -19,8 +19,6 @@ export interface Journey extends Ids {
 /** What is chosen and not saved before the pipeline is created. */
 export interface Choices {
   tables: Picked[];
-  /** Columns that the pipeline leaves out. */
-  left: ColumnName[];
   /** As typed; what is not typed follows from the source. */
   name?: string;
   prefix?: string;
@@ -29,7 +27,7 @@ export interface Choices {
   publication: string;
 }
 
-export const NO_CHOICES: Choices = { tables: [], left: [], snapshot: "initial", publication: "" };
+export const NO_CHOICES: Choices = { tables: [], snapshot: "initial", publication: "" };
 
 export interface StepProps {
   way: Journey;

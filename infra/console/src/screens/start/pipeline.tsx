@@ -1,48 +1,39 @@
 /** The fifth and the sixth step: what the pipeline will be, then how it begins to run. */
 
-import { useRef, useState } from "preact/hooks";
-import { ApiError, call, type Request_, type Schemas } from "../../api/client.ts";
+import { useState } from "preact/hooks";
+import type { ApiError, Request_, Schemas } from "../../api/client.ts";
 import { SnapshotMode } from "../../api/generated/codes.ts";
 import { useLive, WHILE_CHANGING } from "../../api/live.ts";
-import { leftOutOf } from "../../domain/selection.ts";
 import { prefixOf } from "../../domain/systems.ts";
-import { Read, Waiting } from "../../kit/feedback.tsx";
+import { Read } from "../../kit/feedback.tsx";
 import { Form, Input, Select } from "../../kit/form.tsx";
 import { link } from "../../kit/router.ts";
 import { Items } from "../../kit/table.tsx";
 import { Arrivals } from "../../parts/arrival.tsx";
 import { Outcome, ReadinessCheck, useReturn } from "../../parts/checks.tsx";
 import { choicesOf } from "../../parts/fields.tsx";
-import { ColumnIssues, LeftOut } from "../../parts/left_out.tsx";
 import { OperationButton, useAction } from "../../parts/operation.tsx";
 import { Preview } from "../../parts/preview.tsx";
 import { RunActions } from "../../parts/run_actions.tsx";
 import { Doing, Tasks, WantedAndSeen } from "../../parts/runtime.tsx";
 import { plural, text, textOf } from "../../texts/text.ts";
-import type { Choices, StepProps } from "./journey.ts";
-import { Made, Missing, ToStep } from "./steps.tsx";
+import type { StepProps } from "./journey.ts";
 
 type Found = Schemas["PipelinePreviewOutput"];
-type Body = Schemas["PipelineBody"];
+type Body = NonNullable<Request_<"create_pipeline">["body"]>;
 type Check = Schemas["ReadinessCheckOutput"];
-type Request = Request_<"create_pipeline">;
 
-export function PreviewStep(props: StepProps) {
-  const { way, source, pipeline, choices } = props;
-  if (pipeline) return <Made pipeline={pipeline} lines={[]} />;
-  if (!way.source) return <Missing way={way} step="database" />;
-  if (!choices.tables.length) return <Missing way={way} step="tables" />;
-  if (!way.stream || !way.connect) return <Missing way={way} step="clusters" />;
-  return source ? <Design {...props} source={source} /> : <Waiting />;
+export function PreviewStep({ source, ...props }: StepProps) {
+  return source && <Design {...props} source={source} />;
 }
 
-function Design({ way, source, choices, choose }: StepProps & { source: Schemas["SourceOutput"] }) {
+function Design({ way, source, choices, choose }: Omit<StepProps, "source"> & { source: Schemas["SourceOutput"] }) {
   const [preview, setPreview] = useState<Found>();
   const look = useAction();
   const create = useAction();
-  const name = choices.name ?? source.name;
+  const { publication, name = source.name } = choices;
   const prefix = choices.prefix ?? prefixOf(name);
-  const body = {
+  const body: Body = {
     name,
     topic_prefix: prefix,
     source_id: source.id,
@@ -50,7 +41,7 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     connect_cluster_id: way.connect,
     snapshot_mode: choices.snapshot as Body["snapshot_mode"],
     tables: choices.tables.map(({ schema_name, table_name }) => ({ schema_name, table_name })),
-    options: { exclude_columns: leftOutOf(choices.left, choices.tables), ...publicationOf(choices) },
+    options: publication ? { publication_mode: "existing", publication_name: publication } : {},
   };
   const change: StepProps["choose"] = (changes) => {
     choose(changes);
@@ -64,23 +55,19 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
     const received = await create.run("create_pipeline", { body });
     if (received) way.to({ pipeline: (received.data as { id: string }).id, step: "deploy" });
   };
-  const leaving = { picked: choices.tables, left: choices.left, onLeft: (left: Choices["left"]) => change({ left }) };
-  const refused = create.error;
-  const failing = (refused?.details as { checks?: Check[] } | undefined)?.checks;
-  const isMended = useMended(refused, Array.isArray(failing), body);
+  const failing = (create.error?.details as { checks?: Check[] } | undefined)?.checks;
+  const isMended = useMended(failing && create.error, body);
   return (
     <>
       <Form
         onSubmit={() => void run()}
         submit={text("start.preview", { name })}
         isBusy={look.busy !== ""}
-        error={(isMended ? undefined : refused) ?? look.error}
+        error={(isMended ? undefined : create.error) ?? look.error}
       >
         <DesignFields {...{ name, prefix, choices, change }} provider={source.provider} />
-        <ColumnIssues {...leaving} />
-        <LeftOut {...leaving} />
       </Form>
-      {Array.isArray(failing) && <Failing checks={failing} isMended={isMended} way={way} />}
+      {failing && <Failing checks={failing} isMended={isMended} />}
       {preview && <Shown preview={preview} />}
       {preview && (
         <p class="buttons">
@@ -96,10 +83,6 @@ function Design({ way, source, choices, choose }: StepProps & { source: Schemas[
       )}
     </>
   );
-}
-
-function publicationOf({ publication: name }: StepProps["choices"]): Partial<Body["options"]> {
-  return name ? { publication_mode: "existing", publication_name: name } : {};
 }
 
 interface FieldsProps {
@@ -152,35 +135,21 @@ function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) 
 }
 
 /** Whether the source has become ready since it was refused: looked at, with what is typed by then, after a visit to the server. */
-function useMended(refused: ApiError | undefined, isOfSource: boolean, body: Request["body"]): boolean {
+function useMended(refused: ApiError | undefined, body: Body): boolean {
   const [mended, mend] = useState<ApiError>();
-  const isLooking = useRef(false);
-  const look = async () => {
-    if (!isOfSource || isLooking.current) return;
-    isLooking.current = true;
-    try {
-      const { data } = await call("create_pipeline", { body, query: { dry_run: true } });
-      const { blocked_by: obstacles } = data as Schemas["PlanOutput"];
-      mend(obstacles.some(({ code }) => code === refused?.code) ? undefined : refused);
-    } catch (failure) {
-      // Nothing is known then: what was seen last stays.
-      if (!(failure instanceof ApiError)) throw failure;
-    } finally {
-      isLooking.current = false;
-    }
-  };
-  useReturn(() => void look());
+  const look = useAction();
+  useReturn(async () => {
+    if (!refused) return;
+    const received = await look.run("create_pipeline", { body, query: { dry_run: true } });
+    if (!received) return;
+    const { blocked_by: obstacles } = received.data as unknown as Schemas["PlanOutput"];
+    mend(obstacles.some(({ code }) => code === refused.code) ? undefined : refused);
+  });
   return refused !== undefined && mended === refused;
 }
 
-interface FailingProps {
-  checks: readonly Check[];
-  isMended: boolean;
-  way: StepProps["way"];
-}
-
 /** The readiness checks that are in the way of the pipeline, or were until it was looked again. */
-function Failing({ checks, isMended, way }: FailingProps) {
+function Failing({ checks, isMended }: { checks: readonly Check[]; isMended: boolean }) {
   return (
     <>
       <p class="quiet">{text("ready.focus_help")}</p>
@@ -197,7 +166,6 @@ function Failing({ checks, isMended, way }: FailingProps) {
           }
         </Items>
       </div>
-      <ToStep way={way} step="ready" />
     </>
   );
 }
@@ -222,10 +190,8 @@ function Names({ title, of }: { title: string; of: readonly string[] }) {
   );
 }
 
-export function DeployStep({ way, pipeline }: StepProps) {
-  if (!way.pipeline) return <Missing way={way} step="preview" />;
-  if (!pipeline) return <Waiting />;
-  return <Deploying pipeline={pipeline} />;
+export function DeployStep({ pipeline }: StepProps) {
+  return pipeline && <Deploying pipeline={pipeline} />;
 }
 
 function Deploying({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] }) {

@@ -10,14 +10,12 @@ import { link } from "../../kit/router.ts";
 import { Items } from "../../kit/table.tsx";
 import { Outcome, Readiness } from "../../parts/checks.tsx";
 import { ChooseOrNew } from "../../parts/choose_or_new.tsx";
-import { whoMay } from "../../parts/operation.tsx";
 import { State, spaced } from "../../parts/pieces.tsx";
-import { can } from "../../parts/session.ts";
 import { SystemForm } from "../../parts/system_form.tsx";
-import { Discovery, Tables } from "../../parts/table_picker.tsx";
+import { Tables } from "../../parts/table_picker.tsx";
 import { text, textOf } from "../../texts/text.ts";
 import { ConnectForm, StreamForm } from "../clusters.tsx";
-import type { Journey, Step, StepProps } from "./journey.ts";
+import type { Choices, Journey, Step, StepProps } from "./journey.ts";
 
 type Kafka = Schemas["StreamClusterOutput"];
 type Connect = Schemas["ConnectClusterOutput"];
@@ -38,7 +36,7 @@ export function DatabaseStep({ way }: StepProps) {
           }))}
           chosen={way.source}
           onChosen={choose}
-          form={<SystemForm keptAs="start.source" kind="source" providers={DATABASES} onSaved={choose} />}
+          form={<SystemForm kind="source" providers={DATABASES} onSaved={choose} />}
         />
       )}
     </Read>
@@ -46,45 +44,19 @@ export function DatabaseStep({ way }: StepProps) {
 }
 
 export function ReadyStep({ way, source }: StepProps) {
-  if (!way.source) return <Missing way={way} step="database" />;
-  const title = text("ready.script_title", { name: source?.name ?? way.source });
-  return <Readiness key={way.pipeline} sourceId={way.source} pipelineId={way.pipeline} title={title} />;
+  return source && <Readiness key={way.pipeline} source={source} pipelineId={way.pipeline} />;
 }
 
-export function TablesStep({ way, source, pipeline, choices, choose }: StepProps) {
-  if (!way.source) return <Missing way={way} step="database" />;
-  if (pipeline) {
-    const names = pipeline.tables.map((table) => `${table.schema_name}.${table.table_name}`);
-    return <Made pipeline={pipeline} lines={names} />;
-  }
-  return (
-    <>
-      {source && <Discovery source={source} />}
-      {source?.last_discovery_at && (
-        <Tables
-          sourceId={way.source}
-          choosing={{
-            picked: choices.tables,
-            onPicked: (tables) => choose({ tables }),
-            leaving: { left: choices.left, onLeft: (left) => choose({ left }) },
-          }}
-        />
-      )}
-    </>
-  );
+export function TablesStep({ source, choices, choose }: StepProps) {
+  const choosing = { picked: choices.tables, onPicked: (tables: Choices["tables"]) => choose({ tables }) };
+  return source && <Tables source={source} choosing={choosing} />;
 }
 
-export function ClustersStep({ way, source, pipeline }: StepProps) {
-  if (pipeline) {
-    const kafka = text("start.kafka_is", { name: pipeline.stream_cluster.name });
-    const connect = text("start.connect_is", { name: pipeline.connect_cluster.name });
-    return <Made pipeline={pipeline} lines={[kafka, connect]} />;
-  }
+export function ClustersStep({ way, source }: StepProps) {
   return (
     <>
       <ClusterChoice kind="stream" way={way} />
       {way.stream && <ClusterChoice kind="connect" way={way} />}
-      {way.connect && !source && <Missing way={way} step="database" />}
       {way.connect && source && <Plugin clusterId={way.connect} provider={source.provider} />}
     </>
   );
@@ -108,12 +80,6 @@ function ClusterChoice({ kind, way }: Pick<StepProps, "way"> & { kind: "stream" 
     if (only && !chosen) way.to({ [kind]: only });
   }, [only, chosen]);
   const one = rows.find((row) => row.id === chosen);
-  const form =
-    kind === "stream" ? (
-      <StreamForm keptAs="start.stream" onSaved={choose} />
-    ) : (
-      <ConnectForm keptAs={`start.connect.${way.stream}`} streamId={way.stream} onSaved={choose} />
-    );
   return (
     <Loaded known={known as Known<unknown>} lines={2}>
       {() => (
@@ -123,7 +89,9 @@ function ClusterChoice({ kind, way }: Pick<StepProps, "way"> & { kind: "stream" 
           chosen={chosen}
           onChosen={choose}
           choices={rows.map((row) => ({ value: row.id, label: row.name }))}
-          form={can("create_connect_cluster") ? form : <p class="quiet">{whoMay("create_connect_cluster")}</p>}
+          form={
+            kind === "stream" ? <StreamForm onSaved={choose} /> : <ConnectForm streamId={way.stream} onSaved={choose} />
+          }
         >
           {one && (
             <p>
@@ -160,34 +128,33 @@ function Plugin({ clusterId, provider }: { clusterId: string; provider: string }
   );
 }
 
-/** What a step has made is changed on the screen of the pipeline. */
-export function Made({ pipeline, lines }: { pipeline: { id: string }; lines: readonly string[] }) {
+/** What is saved in the pipeline. */
+export function Saved({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] }) {
+  const { id, name, stream_cluster, connect_cluster, tables } = pipeline;
   return (
     <>
-      <Items of={lines} class="lines">
+      <p>
+        {text("start.saved_in")} <a href={link(["pipelines", id])}>{name}</a>
+      </p>
+      <Items
+        class="lines"
+        of={[
+          text("start.kafka_is", { name: stream_cluster.name }),
+          text("start.connect_is", { name: connect_cluster.name }),
+          ...tables.map((table) => `${table.schema_name}.${table.table_name}`),
+        ]}
+      >
         {(line) => line}
       </Items>
-      <p>
-        <a href={link(["pipelines", pipeline.id])}>{text("start.change_pipeline")}</a>
-      </p>
     </>
   );
 }
 
-interface ToStepProps {
-  way: Journey;
-  step: Step;
-}
-
 /** What a step needs that an earlier one gives, with the way there. */
-export function Missing(props: ToStepProps) {
+export function Missing({ way, step }: { way: Journey; step: Step }) {
   return (
-    <Empty title={textOf("start_missing", props.step)}>
-      <ToStep {...props} />
+    <Empty title={textOf("start_missing", step)}>
+      <Button label={text("start.go", { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />
     </Empty>
   );
-}
-
-export function ToStep({ way, step }: ToStepProps) {
-  return <Button label={text("start.go", { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />;
 }
