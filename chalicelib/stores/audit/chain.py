@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
-from pynamodb.attributes import BinaryAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import TTLAttribute, UnicodeAttribute
 
 from chalicelib.domain.audit.chain import CHAIN_OUTLIVES, SHARDS, Anchor, Block
 from chalicelib.kit.adapters import adapter
 from chalicelib.stores.counts import CountRow
 from chalicelib.stores.rows import read_rows
-from chalicelib.stores.tables import Table, meta, store_errors
+from chalicelib.stores.tables import BytesAttribute, Table, meta, store_errors
 from chalicelib.stores.transaction import Transaction
 
 C = TypeVar("C", Anchor, Block)
@@ -30,7 +30,7 @@ class ChainRow(Table):
     Meta = meta("audit-chain")  # type: ignore[assignment]
     shard = UnicodeAttribute(hash_key=True)
     number = UnicodeAttribute(range_key=True)
-    body = BinaryAttribute(legacy_encoding=False)
+    body = BytesAttribute()
     write_id = UnicodeAttribute()
     expires_at = TTLAttribute(null=True)
 

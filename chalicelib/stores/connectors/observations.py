@@ -18,7 +18,6 @@ from itertools import groupby
 from typing import Any
 
 from pynamodb.attributes import (
-    BinaryAttribute,
     NumberAttribute,
     UnicodeAttribute,
     UTCDateTimeAttribute,
@@ -38,7 +37,7 @@ from chalicelib.kit.clock import to_milliseconds
 from chalicelib.stores.clusters import ConnectClusters
 from chalicelib.stores.connectors.memory_parts import joined, packed
 from chalicelib.stores.rows import Key, read_rows
-from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
+from chalicelib.stores.tables import BytesAttribute, Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.timeline import TimelineRow
 from chalicelib.stores.transaction import Transaction
 from chalicelib.stores.unreadable import read_or_none
@@ -82,7 +81,7 @@ class ObservationRow(Table):
     digests = UnicodeAttribute(null=True)
     write_id = UnicodeAttribute(null=True)
     reported_at = UTCDateTimeAttribute(null=True)
-    body = BinaryAttribute(null=True, legacy_encoding=False)
+    body = BytesAttribute(null=True)
 
 
 _WAITING: Mapping[ChangeKind, tuple[Any, Any]] = {

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pynamodb.attributes import BinaryAttribute, TTLAttribute, UnicodeAttribute
+from pynamodb.attributes import TTLAttribute, UnicodeAttribute
 from pynamodb.exceptions import UpdateError
 
 from chalicelib.domain.monitoring.history import (
@@ -28,7 +28,7 @@ from chalicelib.domain.monitoring.history import (
 )
 from chalicelib.kit.clock import Deadline
 from chalicelib.stores.rows import read_rows
-from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
+from chalicelib.stores.tables import BytesAttribute, Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.unreadable import read_or_none
 
 PARTS: Mapping[HistoryKind, Sequence[int]] = {HistoryKind.METRICS: (1, 8, 64), HistoryKind.LOG: (1,)}
@@ -56,10 +56,7 @@ HistoryRow: Any = type(
     {
         "Meta": meta("histories"),
         "__module__": __name__,
-        **{
-            _column(offset): BinaryAttribute(null=True, legacy_encoding=False)
-            for offset in range(max(grain.columns for grain in Grain))
-        },
+        **{_column(offset): BytesAttribute(null=True) for offset in range(max(grain.columns for grain in Grain))},
     },
 )
 

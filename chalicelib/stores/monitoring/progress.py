@@ -14,14 +14,14 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from pynamodb.attributes import BinaryAttribute, NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
+from pynamodb.attributes import NumberAttribute, TTLAttribute, UnicodeAttribute, UTCDateTimeAttribute
 from pynamodb.exceptions import PutError, UpdateError
 
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.kit.adapters import adapter
 from chalicelib.kit.bounded import Bounded
 from chalicelib.stores.rows import Key, read_rows
-from chalicelib.stores.tables import Table, is_condition_failure, meta, store_errors
+from chalicelib.stores.tables import BytesAttribute, Table, is_condition_failure, meta, store_errors
 from chalicelib.stores.unreadable import read_or_none
 
 PARTS = 16
@@ -53,7 +53,7 @@ class ProgressRow(Table):
     throughput = NumberAttribute(null=True)
     lag = NumberAttribute(null=True)
     left_out = NumberAttribute(null=True)
-    body = BinaryAttribute(null=True, legacy_encoding=False)
+    body = BytesAttribute(null=True)
     expires_at = TTLAttribute()
 
 

@@ -1,6 +1,5 @@
 """The SDK's requests to DynamoDB are answered by a double in this process; those to other services by moto."""
 
-import base64
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +8,6 @@ from typing import Any
 from unittest.mock import patch
 
 from botocore.awsrequest import AWSPreparedRequest
-from botocore.parsers import JSONParser
 from botocore.regions import EndpointRulesetResolver
 from botocore.signers import RequestSigner
 from botocore.useragent import UserAgentString
@@ -51,23 +49,18 @@ def answered_by(double: DynamoDBDouble) -> Iterator[None]:
 
 @contextmanager
 def quick_sdk() -> Iterator[None]:
-    """Signatures, the description of this machine, the rules for endpoints and the model of the answers take half of
-    the SDK's time, and nobody needs them here.
+    """Signatures, the description of this machine and the rules for endpoints take the SDK much time, and nobody
+    needs them here.
     """
     with (
         patch.object(RequestSigner, "sign", lambda *_, **__: None),
         patch.object(UserAgentString, "to_string", lambda _: "tests"),
         patch.object(EndpointRulesetResolver, "construct_endpoint", _endpoint_of_client),
-        patch.object(JSONParser, "_handle_json_body", _parsed_body),
     ):
         yield
 
 
-_construct_endpoint, _handle_json_body = EndpointRulesetResolver.construct_endpoint, JSONParser._handle_json_body
-_WITH_ITEMS = tuple(
-    f"{action}Output"
-    for action in ("GetItem", "BatchGetItem", "Query", "Scan", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
-)
+_construct_endpoint = EndpointRulesetResolver.construct_endpoint
 
 
 def _endpoint_of_client(resolver: Any, operation_model: Any, call_args: Any, request_context: Any) -> Any:
@@ -77,22 +70,6 @@ def _endpoint_of_client(resolver: Any, operation_model: Any, call_args: Any, req
     if not hasattr(resolver, "endpoint_of_client"):
         resolver.endpoint_of_client = _construct_endpoint(resolver, operation_model, call_args, request_context)
     return resolver.endpoint_of_client
-
-
-def _parsed_body(parser: Any, raw_body: bytes, shape: Any) -> Any:
-    """The answer as the SDK parses it: of items only bytes are other values than in JSON."""
-    if shape is None or shape.name not in _WITH_ITEMS:
-        return _handle_json_body(parser, raw_body, shape)
-    return json.loads(raw_body, object_hook=_with_decoded_bytes)
-
-
-def _with_decoded_bytes(value: dict[str, Any]) -> dict[str, Any]:
-    match value:
-        case {"B": str(inner)} if len(value) == 1:
-            return {"B": base64.b64decode(inner)}
-        case {"BS": [str(), *_] as inner} if len(value) == 1:
-            return {"BS": [base64.b64decode(encoded) for encoded in inner]}
-    return value
 
 
 def ask(action: str, body: Mapping[str, Any]) -> Any:
