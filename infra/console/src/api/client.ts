@@ -97,9 +97,7 @@ export const hooks = {
   isQuiet: (): boolean => false,
 };
 
-export function newKey(): string {
-  return crypto.randomUUID();
-}
+export const newKey = (): string => crypto.randomUUID();
 
 /** The address of an operation, relative to the console's page. */
 export function address(id: OperationId, path: Record<string, string | number> = {}, query: Query = {}): string {

@@ -29,9 +29,8 @@ function sum(values: readonly (number | null)[]): number | null {
 }
 
 /** Whether all records that the topics have had are delivered, of which there are some; of a null one that is not known. */
-export function isAllDelivered(seen: readonly (Arrival | null)[]): boolean {
-  return seen.every((one) => one?.waiting === 0) && seen.some((one) => one?.records);
-}
+export const isAllDelivered = (seen: readonly (Arrival | null)[]): boolean =>
+  seen.every((one) => one?.waiting === 0) && seen.some((one) => one?.records);
 
 /** `offsets` is null where the group cannot be read. Where nothing was committed it is not known what was delivered. */
 export function arrival(

@@ -43,9 +43,8 @@ export interface Plugin {
 }
 
 /** The plug-in for each use; undefined where none is installed. */
-export function installed(plugins: readonly Plugin[]): [use: string, plugin: Plugin | undefined][] {
-  return Object.entries(NEEDED).map(([use, classes]) => [
+export const installed = (plugins: readonly Plugin[]): [use: string, plugin: Plugin | undefined][] =>
+  Object.entries(NEEDED).map(([use, classes]) => [
     use,
     classes.map((name) => plugins.find((one) => one.class === name)).find((one) => one !== undefined),
   ]);
-}

@@ -21,6 +21,4 @@ export function firstBroken(marks: readonly Mark[]): number | null {
 
 const WORST_FIRST: readonly Mark[] = ["broken", "unknown", "fine", "off"];
 
-export function worst(marks: readonly Mark[]): Mark {
-  return WORST_FIRST.find((mark) => marks.includes(mark)) ?? "off";
-}
+export const worst = (marks: readonly Mark[]): Mark => WORST_FIRST.find((mark) => marks.includes(mark)) ?? "off";

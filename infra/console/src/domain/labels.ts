@@ -1,10 +1,9 @@
 /** Labels as a text of one pair a line: `team: shop`. */
 
-export function labelsText(labels: Record<string, unknown>): string {
-  return Object.entries(labels)
+export const labelsText = (labels: Record<string, unknown>): string =>
+  Object.entries(labels)
     .map(([key, value]) => `${key}: ${value}`)
     .join("\n");
-}
 
 /** What is no pair becomes a key without a value: the server says what is wrong with it. */
 export function labelsOf(text: string): Record<string, string> {

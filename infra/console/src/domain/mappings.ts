@@ -13,26 +13,23 @@ export interface Target {
 }
 
 /** The schema that is meant where nobody says one. */
-export function defaultSchema(provider: string, database: string | undefined): string {
-  return provider === "postgresql" ? "public" : (database ?? "");
-}
+export const defaultSchema = (provider: string, database: string | undefined): string =>
+  provider === "postgresql" ? "public" : (database ?? "");
 
 /** The table of a topic: called as at the source, or by the end of the topic's name. */
-export function tableOf(topic: string, table: TableName | undefined, target: Target): string {
-  return target.tables[topic] ?? table?.table_name ?? topic.split(".").at(-1) ?? topic;
-}
+export const tableOf = (topic: string, table: TableName | undefined, target: Target): string =>
+  target.tables[topic] ?? table?.table_name ?? topic.split(".").at(-1) ?? topic;
 
 /** The mappings of a delivery; object stores have no tables. */
-export function mappingsOf(
+export const mappingsOf = (
   provider: string,
   topics: readonly { topic: string; table: TableName | undefined }[],
   target: Target,
-) {
-  return topics
+) =>
+  topics
     .filter(({ topic }) => !target.left.includes(topic))
     .map(({ topic, table }) =>
       isDatabase(provider)
         ? { topic, schema_name: target.schema, table_name: tableOf(topic, table, target) }
         : { topic },
     );
-}

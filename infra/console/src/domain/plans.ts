@@ -78,6 +78,4 @@ export function isPossible(plan: Plan): boolean {
 }
 
 /** Whether something cannot be had back: then the name has to be typed. */
-export function loses(plan: CombinedPlan): boolean {
-  return plan.consequences.some((one) => one.severity === "loses");
-}
+export const loses = (plan: CombinedPlan): boolean => plan.consequences.some((one) => one.severity === "loses");

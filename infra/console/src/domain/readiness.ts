@@ -77,6 +77,4 @@ export function script(title: string, checks: readonly ReadinessCheck[]): string
   return `${comment(title)}\n\n${parts.join("\n\n")}\n`;
 }
 
-function comment(words: string): string {
-  return `-- ${words.replaceAll("\n", "\n-- ")}`;
-}
+const comment = (words: string): string => `-- ${words.replaceAll("\n", "\n-- ")}`;

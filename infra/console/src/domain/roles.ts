@@ -12,6 +12,4 @@ export const PERMISSIONS: Record<Role, readonly string[]> = {
 };
 
 /** The roles that are at most this one. */
-export function rolesUpTo(role: string): Role[] {
-  return ORDER.slice(0, ORDER.indexOf(role as Role) + 1);
-}
+export const rolesUpTo = (role: string): Role[] => ORDER.slice(0, ORDER.indexOf(role as Role) + 1);

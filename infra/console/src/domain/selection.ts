@@ -17,18 +17,17 @@ export interface Picked extends TableName {
 /** What a pipeline takes at most. */
 export const MAX_TABLES = 500;
 
-export function sameTable(one: TableName, other: TableName): boolean {
-  return one.schema_name === other.schema_name && one.table_name === other.table_name;
-}
+export const sameTable = (one: TableName, other: TableName): boolean =>
+  one.schema_name === other.schema_name && one.table_name === other.table_name;
 
 /** The tables and these, each once; what is known of a table is what was read last. */
-export function withTables(picked: readonly Picked[], more: readonly Picked[]): Picked[] {
-  return [...withoutTables(picked, more), ...more];
-}
+export const withTables = (picked: readonly Picked[], more: readonly Picked[]): Picked[] => [
+  ...withoutTables(picked, more),
+  ...more,
+];
 
-export function withoutTables(picked: readonly Picked[], fewer: readonly TableName[]): Picked[] {
-  return picked.filter((table) => !fewer.some((one) => sameTable(one, table)));
-}
+export const withoutTables = (picked: readonly Picked[], fewer: readonly TableName[]): Picked[] =>
+  picked.filter((table) => !fewer.some((one) => sameTable(one, table)));
 
 /** `withoutRows` are tables whose rows nobody knows: the sums are at least. */
 export function totals(picked: readonly Picked[]) {

@@ -4,9 +4,7 @@ export const SILENCES = ["hour", "four_hours", "tomorrow", "custom"] as const;
 export type Silence = (typeof SILENCES)[number];
 
 /** Nine o'clock of the next day, where the person is. */
-export function tomorrowAtNine(now: Date): Date {
-  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 9);
-}
+export const tomorrowAtNine = (now: Date): Date => new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 9);
 
 /** What the API is asked for; null while no time was chosen. `custom` is a local time, as an input has it. */
 export function silenceOf(

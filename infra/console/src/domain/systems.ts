@@ -10,13 +10,9 @@ export const PROVIDERS: readonly Provider[] = [...DATABASES, "s3", "minio"];
 export const PORTS: Partial<Record<Provider, string>> = { postgresql: "5432", mysql: "3306" };
 
 /** The class of the plug-in that captures the changes of a database. */
-export function capturePlugin(provider: string): string | undefined {
-  return NEEDED[`${provider}_source`]?.[0];
-}
+export const capturePlugin = (provider: string): string | undefined => NEEDED[`${provider}_source`]?.[0];
 
-export function isDatabase(provider: string): boolean {
-  return DATABASES.includes(provider as Provider);
-}
+export const isDatabase = (provider: string): boolean => DATABASES.includes(provider as Provider);
 
 /** The secrets that a system has. The certificate of an authority is used where the server's is verified. */
 export function secretsOf(provider: string, sslMode = ""): readonly string[] {
@@ -42,9 +38,8 @@ export function testBody(provider: Provider, values: Record<string, string>) {
 }
 
 /** A prefix of topics made of a name: letters, digits, `_` and `-`. */
-export function prefixOf(name: string): string {
-  return name
+export const prefixOf = (name: string): string =>
+  name
     .toLowerCase()
     .replace(/[^a-z0-9_-]+/g, "_")
     .replace(/^_+|_+$/g, "");
-}

@@ -30,23 +30,19 @@ interface ButtonProps extends Omit<ComponentProps<"button">, "label" | "type"> {
 }
 
 /** A button of the page, which needs no permission. */
-export function Button({ label, isSmall, ...attributes }: ButtonProps) {
-  return (
-    <button type="button" class={isSmall ? "small" : undefined} {...attributes}>
-      {label}
-    </button>
-  );
-}
+export const Button = ({ label, isSmall, ...attributes }: ButtonProps) => (
+  <button type="button" class={isSmall ? "small" : undefined} {...attributes}>
+    {label}
+  </button>
+);
 
 /** A statement or command, shown as it is, with a button that copies it. */
-export function Code({ value }: { value: string }) {
-  return (
-    <div class="code">
-      <pre>{value}</pre>
-      <Copy value={value} />
-    </div>
-  );
-}
+export const Code = ({ value }: { value: string }) => (
+  <div class="code">
+    <pre>{value}</pre>
+    <Copy value={value} />
+  </div>
+);
 
 const PATHS: Record<string, JSX.Element> = {
   disc: <circle cx="8" cy="8" r="6" fill="currentColor" />,
@@ -74,10 +70,8 @@ const PATHS: Record<string, JSX.Element> = {
 };
 
 /** It says nothing that a word beside it does not say. */
-export function Icon({ name }: { name: keyof typeof PATHS & string }) {
-  return (
-    <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
-      {PATHS[name]}
-    </svg>
-  );
-}
+export const Icon = ({ name }: { name: keyof typeof PATHS & string }) => (
+  <svg class="icon" viewBox="0 0 16 16" width="16" height="16" aria-hidden="true" focusable="false">
+    {PATHS[name]}
+  </svg>
+);

@@ -43,16 +43,14 @@ interface EmptyProps {
 }
 
 /** Why nothing is there, and what to do about it. */
-export function Empty({ title, help, leads, children }: EmptyProps) {
-  return (
-    <div class="empty">
-      <p>{title}</p>
-      {help && <p>{help}</p>}
-      {leads && <a href={leads[0]}>{leads[1]}</a>}
-      {children}
-    </div>
-  );
-}
+export const Empty = ({ title, help, leads, children }: EmptyProps) => (
+  <div class="empty">
+    <p>{title}</p>
+    {help && <p>{help}</p>}
+    {leads && <a href={leads[0]}>{leads[1]}</a>}
+    {children}
+  </div>
+);
 
 export function errorText(error: ApiError): string {
   if (error.code === NO_ANSWER && !error.status) return text("error.no_answer");
@@ -68,27 +66,25 @@ interface FailedProps {
 }
 
 /** What went wrong, with what an operator needs to look it up. */
-export function Failed({ error, words = errorText(error), onRetry }: FailedProps) {
-  return (
-    <div class="failed" role="alert">
-      <p>{words}</p>
-      {error.faults.map((fault) => (
-        <p key={fault.location.join(".")}>
-          <code>{fault.location.slice(1).join(".")}</code> {fault.message ?? fault.type}
-        </p>
-      ))}
-      <p class="quiet">
-        {error.code !== NO_ANSWER && <code>{error.code}</code>}{" "}
-        {error.correlationId && (
-          <>
-            {text("error.correlation")} <code>{error.correlationId}</code> <Copy value={error.correlationId} />
-          </>
-        )}
-        {onRetry && <Button label={text("common.retry")} isSmall onClick={onRetry} />}
+export const Failed = ({ error, words = errorText(error), onRetry }: FailedProps) => (
+  <div class="failed" role="alert">
+    <p>{words}</p>
+    {error.faults.map((fault) => (
+      <p key={fault.location.join(".")}>
+        <code>{fault.location.slice(1).join(".")}</code> {fault.message ?? fault.type}
       </p>
-    </div>
-  );
-}
+    ))}
+    <p class="quiet">
+      {error.code !== NO_ANSWER && <code>{error.code}</code>}{" "}
+      {error.correlationId && (
+        <>
+          {text("error.correlation")} <code>{error.correlationId}</code> <Copy value={error.correlationId} />
+        </>
+      )}
+      {onRetry && <Button label={text("common.retry")} isSmall onClick={onRetry} />}
+    </p>
+  </div>
+);
 
 interface LoadedProps<T> {
   known: Known<T> & { refresh?: () => void };
@@ -145,10 +141,8 @@ export function say(sentence: string): void {
   }, SHOWN);
 }
 
-export function Said() {
-  return (
-    <div role="status" class={said.value ? "banner" : "hidden"}>
-      {said.value}
-    </div>
-  );
-}
+export const Said = () => (
+  <div role="status" class={said.value ? "banner" : "hidden"}>
+    {said.value}
+  </div>
+);

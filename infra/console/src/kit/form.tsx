@@ -81,9 +81,9 @@ export function Input({ label, help, location, onValue, type = "text", ...input 
 }
 
 /** A secret: it is written and never read back. */
-export function Secret(props: Omit<InputProps, "type" | "autocomplete">) {
-  return <Input {...props} type="password" autocomplete="new-password" spellcheck={false} />;
-}
+export const Secret = (props: Omit<InputProps, "type" | "autocomplete">) => (
+  <Input {...props} type="password" autocomplete="new-password" spellcheck={false} />
+);
 
 export interface Choice {
   value: string;
@@ -96,27 +96,23 @@ interface SelectProps extends FieldProps {
   onValue: (value: string) => void;
 }
 
-export function Select({ value, choices, onValue, ...field }: SelectProps) {
-  return (
-    <Field
-      {...field}
-      control={(ties) => (
-        <select {...ties} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.label}
-            </option>
-          ))}
-        </select>
-      )}
-    />
-  );
-}
+export const Select = ({ value, choices, onValue, ...field }: SelectProps) => (
+  <Field
+    {...field}
+    control={(ties) => (
+      <select {...ties} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.label}
+          </option>
+        ))}
+      </select>
+    )}
+  />
+);
 
 /** A text of several lines. */
-export function TextArea(props: Omit<InputProps, "type">) {
-  return <Input rows={3} {...props} />;
-}
+export const TextArea = (props: Omit<InputProps, "type">) => <Input rows={3} {...props} />;
 
 interface CheckProps {
   label: string;
@@ -124,13 +120,11 @@ interface CheckProps {
   onValue: (value: boolean) => void;
 }
 
-export function Check({ label, checked, onValue }: CheckProps) {
-  return (
-    <label class="check">
-      <input type="checkbox" checked={checked} onChange={(event) => onValue(event.currentTarget.checked)} /> {label}
-    </label>
-  );
-}
+export const Check = ({ label, checked, onValue }: CheckProps) => (
+  <label class="check">
+    <input type="checkbox" checked={checked} onChange={(event) => onValue(event.currentTarget.checked)} /> {label}
+  </label>
+);
 
 export interface FormProps {
   onSubmit: () => void;

@@ -74,13 +74,10 @@ export function Table<Row>({ caption, columns, rows, id = idOf, none, sort, onSo
   );
 }
 
-function idOf(row: unknown): string {
-  return (row as { id: string }).id;
-}
+const idOf = (row: unknown): string => (row as { id: string }).id;
 
-function classes({ isNumber, isExtra }: Look): string {
-  return [isNumber && "number", isExtra && "extra"].filter(Boolean).join(" ");
-}
+const classes = ({ isNumber, isExtra }: Look): string =>
+  [isNumber && "number", isExtra && "extra"].filter(Boolean).join(" ");
 
 interface ItemsProps<One> {
   of: readonly One[];

@@ -25,9 +25,8 @@ export function noteServerTime(date: string | null): void {
 }
 
 /** Seconds since a moment of this computer's clock; 0 without one. */
-export function sinceRead(milliseconds: number | undefined): number {
-  return milliseconds === undefined ? 0 : Math.max(0, (now.value - ahead - milliseconds) / 1_000);
-}
+export const sinceRead = (milliseconds: number | undefined): number =>
+  milliseconds === undefined ? 0 : Math.max(0, (now.value - ahead - milliseconds) / 1_000);
 
 const UNITS: readonly [number, string][] = [
   [86_400, "d"],
@@ -49,14 +48,11 @@ export function duration(seconds: number): string {
 }
 
 /** Seconds since a time (RFC 3339); null when there is none. */
-export function age(time: string | null | undefined, at: number = now.value): number | null {
-  return time ? Math.max(0, (at - Date.parse(time)) / 1_000) : null;
-}
+export const age = (time: string | null | undefined, at: number = now.value): number | null =>
+  time ? Math.max(0, (at - Date.parse(time)) / 1_000) : null;
 
 /** How long ago something was: `2 min`. */
-export function ageText(time: string | null | undefined): string {
-  return duration(age(time) ?? 0);
-}
+export const ageText = (time: string | null | undefined): string => duration(age(time) ?? 0);
 
 const local = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
 const short = new Intl.DateTimeFormat(undefined, {
@@ -67,20 +63,14 @@ const short = new Intl.DateTimeFormat(undefined, {
   timeZoneName: "short",
 });
 
-export function localTime(time: string): string {
-  return local.format(new Date(time));
-}
+export const localTime = (time: string): string => local.format(new Date(time));
 
-export function shortTime(time: string): string {
-  return short.format(new Date(time));
-}
+export const shortTime = (time: string): string => short.format(new Date(time));
 
 const BYTES = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
 
 /** A rate: a small one with two digits. */
-export function rate(value: number): string {
-  return value > 0 && value < 10 ? value.toPrecision(2) : count(value);
-}
+export const rate = (value: number): string => (value > 0 && value < 10 ? value.toPrecision(2) : count(value));
 
 /** Bytes in binary units, with three digits. */
 export function bytes(value: number): string {
@@ -94,6 +84,5 @@ export function bytes(value: number): string {
 }
 
 /** A number that nobody may have measured. */
-export function measured(value: number | null | undefined, shown: (value: number) => string = count): string {
-  return typeof value === "number" ? shown(value) : text("common.not_measured");
-}
+export const measured = (value: number | null | undefined, shown: (value: number) => string = count): string =>
+  typeof value === "number" ? shown(value) : text("common.not_measured");

@@ -57,9 +57,9 @@ interface ConfirmProps extends Omit<ButtonLook, "choices">, Pick<Call, "operatio
 }
 
 /** A button of a call without a dry run: its dialog says what it means. */
-export function ConfirmButton({ operation, path, body, children, ...look }: ConfirmProps) {
-  return <ActionsButton {...look} calls={[{ operation, name: "", path, body }]} words={children} />;
-}
+export const ConfirmButton = ({ operation, path, body, children, ...look }: ConfirmProps) => (
+  <ActionsButton {...look} calls={[{ operation, name: "", path, body }]} words={children} />
+);
 
 /** Deletes what a screen shows, and goes to its list. */
 export function DeleteButton({ of, list, ...rest }: Pick<ActionProps, "operation" | "of"> & { list: string }) {
@@ -226,9 +226,7 @@ async function planOf(one: Call): Promise<OnePlan> {
   }
 }
 
-function askAgain(onClick: () => void) {
-  return <Button label={text("action.ask_again")} isSmall onClick={onClick} />;
-}
+const askAgain = (onClick: () => void) => <Button label={text("action.ask_again")} isSmall onClick={onClick} />;
 
 interface OutcomesProps {
   outcomes: readonly (Outcome | undefined)[];
@@ -281,39 +279,35 @@ const LOOKS: Record<Consequence["severity"], { icon: "cross" | "bars" | "triangl
 };
 
 /** `isOfMany`: the plan is of several resources, so each sentence says of which. */
-function Consequences({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany?: boolean }) {
-  return (
-    <>
-      {plan.blockedBy.length > 0 && (
-        <section class="failed">
-          <h3>{text("plan.blocked")}</h3>
-          <Items of={plan.blockedBy}>
-            {({ names, message, resource }) => (
-              <>
-                {isOfMany && <Names names={names} />}
-                {message} {resource && <ResourceLink {...resource} />}
-              </>
-            )}
-          </Items>
-        </section>
+const Consequences = ({ plan, isOfMany = false }: { plan: CombinedPlan; isOfMany?: boolean }) => (
+  <>
+    {plan.blockedBy.length > 0 && (
+      <section class="failed">
+        <h3>{text("plan.blocked")}</h3>
+        <Items of={plan.blockedBy}>
+          {({ names, message, resource }) => (
+            <>
+              {isOfMany && <Names names={names} />}
+              {message} {resource && <ResourceLink {...resource} />}
+            </>
+          )}
+        </Items>
+      </section>
+    )}
+    <Items of={plan.consequences} class="consequences" look={({ severity }) => `tone-${LOOKS[severity].tone}`}>
+      {(one) => (
+        <>
+          <Icon name={LOOKS[one.severity].icon} /> <strong>{textOf("consequence", one.severity)}:</strong>{" "}
+          {isOfMany && <Names names={one.names} />}
+          {one.message} {typeof one.facts?.statement === "string" && <Copy value={one.facts.statement} />}
+        </>
       )}
-      <Items of={plan.consequences} class="consequences" look={({ severity }) => `tone-${LOOKS[severity].tone}`}>
-        {(one) => (
-          <>
-            <Icon name={LOOKS[one.severity].icon} /> <strong>{textOf("consequence", one.severity)}:</strong>{" "}
-            {isOfMany && <Names names={one.names} />}
-            {one.message} {typeof one.facts?.statement === "string" && <Copy value={one.facts.statement} />}
-          </>
-        )}
-      </Items>
-      <Changes plan={plan} isOfMany={isOfMany} />
-    </>
-  );
-}
+    </Items>
+    <Changes plan={plan} isOfMany={isOfMany} />
+  </>
+);
 
-function Names({ names }: { names: readonly string[] }) {
-  return <em>{names.join(", ")}: </em>;
-}
+const Names = ({ names }: { names: readonly string[] }) => <em>{names.join(", ")}: </em>;
 
 function Changes({ plan, isOfMany }: { plan: CombinedPlan; isOfMany: boolean }) {
   if (!plan.changes.length) return null;

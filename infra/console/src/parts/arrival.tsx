@@ -84,9 +84,8 @@ function useRow(topic: string, pipeline: Pipeline, delivery: Delivery | undefine
 }
 
 /** The table that a topic is written to. */
-export function targetOf(mapping: Delivery["mappings"][number]): string {
-  return "table_name" in mapping ? `${mapping.schema_name}.${mapping.table_name}` : text("delivery.files");
-}
+export const targetOf = (mapping: Delivery["mappings"][number]): string =>
+  "table_name" in mapping ? `${mapping.schema_name}.${mapping.table_name}` : text("delivery.files");
 
 function Done({ rows, children }: { rows: readonly Row[]; children: ComponentChildren }) {
   const parts = rows.flatMap(({ topic, target = topic, seen }) =>

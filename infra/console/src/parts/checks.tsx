@@ -35,32 +35,28 @@ export function Outcome({ status, word }: { status: string; word?: string }) {
   );
 }
 
-export function Checks({ checks }: { checks: readonly Schemas["TestCheckOutput"][] }) {
-  return (
-    <Items of={checks} class="checks" isOrdered>
-      {({ status, name, message, code }) => (
-        <>
-          <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
-          <p>{spaced(message, code && <code>{code}</code>)}</p>
-        </>
-      )}
-    </Items>
-  );
-}
+export const Checks = ({ checks }: { checks: readonly Schemas["TestCheckOutput"][] }) => (
+  <Items of={checks} class="checks" isOrdered>
+    {({ status, name, message, code }) => (
+      <>
+        <Outcome status={status} /> <strong>{textOf("check_name", name)}</strong>
+        <p>{spaced(message, code && <code>{code}</code>)}</p>
+      </>
+    )}
+  </Items>
+);
 
 /** What a test has just shown. */
-export function TestResult({ result }: { result: Schemas["TestOutput"] }) {
-  return (
-    <div class={result.success ? "banner" : "failed"} role="status">
-      <p>
-        <strong>{text(result.success ? "check.all_passed" : "check.one_failed")}</strong>{" "}
-        {result.server_version && text("check.server", { version: result.server_version })}{" "}
-        {result.latency_ms !== null && text("check.latency", { milliseconds: result.latency_ms })}
-      </p>
-      <Checks checks={result.checks} />
-    </div>
-  );
-}
+export const TestResult = ({ result }: { result: Schemas["TestOutput"] }) => (
+  <div class={result.success ? "banner" : "failed"} role="status">
+    <p>
+      <strong>{text(result.success ? "check.all_passed" : "check.one_failed")}</strong>{" "}
+      {result.server_version && text("check.server", { version: result.server_version })}{" "}
+      {result.latency_ms !== null && text("check.latency", { milliseconds: result.latency_ms })}
+    </p>
+    <Checks checks={result.checks} />
+  </div>
+);
 
 /** Tests something registered, and shows what came of it. */
 export function TestButton({ operation, id, name }: { operation: TestOperation; id: string; name: string }) {
@@ -141,29 +137,27 @@ export function Readiness({ source, pipelineId }: ReadinessProps) {
 /** A server that cannot be reached leaves all checks unknown: that many are not laid open. */
 const FEW = 5;
 
-function Shown({ report, title }: { report: Schemas["ReadinessOutput"]; title: string }) {
-  return (
-    <>
-      <p aria-live="polite">
-        <strong>{textOf("ready", report.status)}</strong> <When time={report.checked_at} />
+const Shown = ({ report, title }: { report: Schemas["ReadinessOutput"]; title: string }) => (
+  <>
+    <p aria-live="polite">
+      <strong>{textOf("ready", report.status)}</strong> <When time={report.checked_at} />
+    </p>
+    {report.checks.some((check) => check.status !== "pass" && check.recommended_action) && (
+      <p class="buttons">
+        <Copy value={script(title, report.checks)} label={text("ready.copy_all")} />
+        <span class="quiet">{text("ready.copy_all_help")}</span>
       </p>
-      {report.checks.some((check) => check.status !== "pass" && check.recommended_action) && (
-        <p class="buttons">
-          <Copy value={script(title, report.checks)} label={text("ready.copy_all")} />
-          <span class="quiet">{text("ready.copy_all_help")}</span>
-        </p>
-      )}
-      {grouped(report.checks).map(([group, checks]) => (
-        <details key={group} open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
-          <summary>{plural(`ready.group_${group}`, checks.length)}</summary>
-          <Items of={checks} class="checks">
-            {(check) => <ReadinessCheck check={check} />}
-          </Items>
-        </details>
-      ))}
-    </>
-  );
-}
+    )}
+    {grouped(report.checks).map(([group, checks]) => (
+      <details key={group} open={group !== "pass" && (group !== "unknown" || checks.length <= FEW)} class="group">
+        <summary>{plural(`ready.group_${group}`, checks.length)}</summary>
+        <Items of={checks} class="checks">
+          {(check) => <ReadinessCheck check={check} />}
+        </Items>
+      </details>
+    ))}
+  </>
+);
 
 /** A readiness check with what to do about it. */
 export function ReadinessCheck({ check }: { check: Schemas["ReadinessCheckOutput"] }) {

@@ -47,26 +47,23 @@ interface LookedProps {
   prefix?: string;
 }
 
-export function LookedFields({ names, looks, bind, prefix = "" }: LookedProps) {
-  return names.map((name) => {
+export const LookedFields = ({ names, looks, bind, prefix = "" }: LookedProps) =>
+  names.map((name) => {
     const { choices, ...look } = looks[name] ?? {};
     const field = { ...bind(name), ...look, location: prefix + name };
     if (choices) return <Select key={name} {...field} choices={choices} />;
     return <Input key={name} {...field} spellcheck={false} autocomplete="off" />;
   });
-}
 
 type ListId = Extract<OperationId, `list_${string}`>;
 
 /** Some codes; `group` has their texts. */
-export function choicesOf(group: string, codes: readonly string[]): Choice[] {
-  return codes.map((value) => ({ value, label: textOf(group, value) }));
-}
+export const choicesOf = (group: string, codes: readonly string[]): Choice[] =>
+  codes.map((value) => ({ value, label: textOf(group, value) }));
 
 /** Some resources, by their names. */
-export function choicesFrom(rows: readonly { id: string; name: string }[]): Choice[] {
-  return rows.map(({ id, name }) => ({ value: id, label: name }));
-}
+export const choicesFrom = (rows: readonly { id: string; name: string }[]): Choice[] =>
+  rows.map(({ id, name }) => ({ value: id, label: name }));
 
 /** None while they are being read, and where they cannot be. */
 export function useChoices(list: ListId): Choice[] {
@@ -75,9 +72,8 @@ export function useChoices(list: ListId): Choice[] {
 }
 
 /** The name of one of them; its id while it is not known. */
-export function nameOf(choices: readonly Choice[], id: string): string {
-  return choices.find((choice) => choice.value === id)?.label ?? id;
-}
+export const nameOf = (choices: readonly Choice[], id: string): string =>
+  choices.find((choice) => choice.value === id)?.label ?? id;
 
 interface GroupProps {
   label: string;
@@ -177,18 +173,16 @@ function Opened<T extends One>({ now, type, list, facts, form }: EditorProps<T> 
 }
 
 /** The link to the form that makes another one; those who may not make one read who may. */
-export function NewLink({ operation, href, label }: { operation: OperationId; href: string; label: string }) {
-  return (
-    <p class="buttons">
-      {can(operation) ? (
-        <a class="button" href={href}>
-          {label}
-        </a>
-      ) : (
-        <span class="quiet">
-          {label}: {whoMay(operation)}
-        </span>
-      )}
-    </p>
-  );
-}
+export const NewLink = ({ operation, href, label }: { operation: OperationId; href: string; label: string }) => (
+  <p class="buttons">
+    {can(operation) ? (
+      <a class="button" href={href}>
+        {label}
+      </a>
+    ) : (
+      <span class="quiet">
+        {label}: {whoMay(operation)}
+      </span>
+    )}
+  </p>
+);

@@ -33,13 +33,9 @@ const lastChange = signal(Number.NEGATIVE_INFINITY);
 const isSettling = computed(() => now.value - lastChange.value < SETTLES_WITHIN);
 
 /** How often to read what may change now: an operation is open, or something was done a moment ago. */
-export function pace(isOpen: boolean): number {
-  return isOpen || isSettling.value ? WHILE_CHANGING : EVERY_TICK;
-}
+export const pace = (isOpen: boolean): number => (isOpen || isSettling.value ? WHILE_CHANGING : EVERY_TICK);
 
-export function paceOf(run: { open_operation: unknown } | undefined): number {
-  return pace(Boolean(run?.open_operation));
-}
+export const paceOf = (run: { open_operation: unknown } | undefined): number => pace(Boolean(run?.open_operation));
 
 /** After a change: reads all that is on the screen again, and more often for a while. */
 export function noteChange(): void {
@@ -47,15 +43,14 @@ export function noteChange(): void {
   refreshAll();
 }
 
-export function send(one: Call, key: string, extra: Query = {}) {
-  return call(one.operation, {
+export const send = (one: Call, key: string, extra: Query = {}) =>
+  call(one.operation, {
     query: { ...one.query, ...extra },
     body: one.body as never,
     key,
     ...(one.path ? { path: one.path } : {}),
     ...(one.version === undefined ? {} : { version: one.version }),
   });
-}
 
 /** Whether the call may have been carried out though this is all that came back. */
 function leavesOpen(error: ApiError): boolean {

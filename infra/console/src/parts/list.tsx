@@ -69,18 +69,15 @@ export interface Filter {
 export const BY_NAME: Filter = { name: "q", label: text("filter.name") };
 export const BY_LABEL: Filter = { name: "label", label: text("filter.label"), placeholder: "team:shop" };
 
-export function Filters({ of, children }: { of: readonly Filter[]; children?: ComponentChildren }) {
-  return (
-    <search class="filters">
-      <FilterFields of={of} />
-      {children}
-    </search>
-  );
-}
+export const Filters = ({ of, children }: { of: readonly Filter[]; children?: ComponentChildren }) => (
+  <search class="filters">
+    <FilterFields of={of} />
+    {children}
+  </search>
+);
 
-export function FilterFields({ of }: { of: readonly Filter[] }) {
-  return of.map((one) => (one.choices ? <Chosen key={one.name} {...one} /> : <Typed key={one.name} {...one} />));
-}
+export const FilterFields = ({ of }: { of: readonly Filter[] }) =>
+  of.map((one) => (one.choices ? <Chosen key={one.name} {...one} /> : <Typed key={one.name} {...one} />));
 
 /** What an old address asks for stays chosen, though it is none of the choices. */
 function Chosen({ name, label, choices = [], any = text("filter.any") }: Filter) {

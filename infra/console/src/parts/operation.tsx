@@ -204,9 +204,7 @@ export function saving<Body>(one: { id: string; version: number } | undefined, b
 }
 
 /** Who may use an operation, in words. */
-export function whoMay(operation: OperationId): string {
-  return textOf("needs", OPERATIONS[operation][2]);
-}
+export const whoMay = (operation: OperationId): string => textOf("needs", OPERATIONS[operation][2]);
 
 interface OnceProps {
   title: string;
@@ -217,17 +215,15 @@ interface OnceProps {
 }
 
 /** A secret that is shown once: it is gone when the dialog is closed. */
-export function Once({ title, help, values, onClose }: OnceProps) {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <p>{help}</p>
-      <Code value={values.join("\n")} />
-      <p>
-        <strong>{text("once.warning")}</strong>
-      </p>
-      <p class="buttons">
-        <Button label={text("once.close")} class="primary" onClick={onClose} />
-      </p>
-    </Dialog>
-  );
-}
+export const Once = ({ title, help, values, onClose }: OnceProps) => (
+  <Dialog title={title} onClose={onClose}>
+    <p>{help}</p>
+    <Code value={values.join("\n")} />
+    <p>
+      <strong>{text("once.warning")}</strong>
+    </p>
+    <p class="buttons">
+      <Button label={text("once.close")} class="primary" onClick={onClose} />
+    </p>
+  </Dialog>
+);

@@ -24,21 +24,17 @@ export function When({ time }: { time: string | null | undefined }) {
 }
 
 /** When something was or will be, as it is. */
-export function At({ time }: { time: string }) {
-  return (
-    <time dateTime={time} title={time}>
-      {localTime(time)}
-    </time>
-  );
-}
+export const At = ({ time }: { time: string }) => (
+  <time dateTime={time} title={time}>
+    {localTime(time)}
+  </time>
+);
 
-export function Heading({ type, name }: { type: string; name: string }) {
-  return (
-    <h1>
-      <span class="quiet">{textOf("type", type)}</span> {name}
-    </h1>
-  );
-}
+export const Heading = ({ type, name }: { type: string; name: string }) => (
+  <h1>
+    <span class="quiet">{textOf("type", type)}</span> {name}
+  </h1>
+);
 
 /** Parts of a line, set apart by spaces; what is not there is left out. */
 export function spaced(...parts: ComponentChildren[]) {
@@ -46,47 +42,44 @@ export function spaced(...parts: ComponentChildren[]) {
   return there.map((part, index) => <Fragment key={index}>{index ? [" ", part] : part}</Fragment>);
 }
 
-export function Severity({ severity }: { severity: string }) {
-  return <span class={`severity ${severity}`}>{textOf("severity", severity)}</span>;
-}
+export const Severity = ({ severity }: { severity: string }) => (
+  <span class={`severity ${severity}`}>{textOf("severity", severity)}</span>
+);
 
 /** The number of channels that were told. */
-export function channelsOf(notified: readonly { channel_id: string }[]): number {
-  return new Set(notified.map((told) => told.channel_id)).size;
-}
+export const channelsOf = (notified: readonly { channel_id: string }[]): number =>
+  new Set(notified.map((told) => told.channel_id)).size;
 
 /** That no message about an alert was made, and why. */
-export function ToldNobody({ because }: { because: string | null }) {
-  return <strong class="is-bad">{text("alert.told_nobody", { why: textOf("not_told", because ?? "unknown") })}</strong>;
-}
+export const ToldNobody = ({ because }: { because: string | null }) => (
+  <strong class="is-bad">{text("alert.told_nobody", { why: textOf("not_told", because ?? "unknown") })}</strong>
+);
 
 export type FactRow = readonly [name: string, value: ComponentChildren];
 
 /** Named values. What is undefined is left out; null is not known. */
-export function Facts({
+export const Facts = ({
   rows,
   look = "values",
 }: {
   rows: readonly FactRow[];
   look?: "values" | "counts" | "pairs" | "differences";
-}) {
-  return (
-    <dl class={look}>
-      {rows
-        .filter(([, value]) => value !== undefined)
-        .map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value === null ? <NotMeasured /> : value}</dd>
-          </div>
-        ))}
-    </dl>
-  );
-}
+}) => (
+  <dl class={look}>
+    {rows
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value === null ? <NotMeasured /> : value}</dd>
+        </div>
+      ))}
+  </dl>
+);
 
-export function NotMeasured({ words = "common.not_measured" }: { words?: TextKey }) {
-  return <span class="quiet">{text(words)}</span>;
-}
+export const NotMeasured = ({ words = "common.not_measured" }: { words?: TextKey }) => (
+  <span class="quiet">{text(words)}</span>
+);
 
 /** The value in words; what is null was not measured, if other words do not say more. */
 export function known<T>(
@@ -98,17 +91,15 @@ export function known<T>(
 }
 
 /** Each label leads to the list of those that have it. */
-export function Labels({ kind, labels }: { kind: string; labels: Readonly<Record<string, string>> }) {
-  return (
-    <span class="facts">
-      {Object.entries(labels).map(([key, value]) => (
-        <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
-          {key}:{value}
-        </a>
-      ))}
-    </span>
-  );
-}
+export const Labels = ({ kind, labels }: { kind: string; labels: Readonly<Record<string, string>> }) => (
+  <span class="facts">
+    {Object.entries(labels).map(([key, value]) => (
+      <a key={key} class="label" href={link([kind], { label: `${key}:${value}` })}>
+        {key}:{value}
+      </a>
+    ))}
+  </span>
+);
 
 interface LinkProps {
   type: string;

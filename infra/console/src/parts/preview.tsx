@@ -18,21 +18,19 @@ interface PreviewProps {
   children: ComponentChildren;
 }
 
-export function Preview({ preview: { validation, warnings, config }, children }: PreviewProps) {
-  return (
-    <div role="status">
-      <Validation validation={validation} />
-      <Warnings warnings={warnings} />
-      {children}
-      {/* It is long: it is there for those who want it. */}
-      <details>
-        <summary>{text("preview.config", { count: Object.keys(config).length })}</summary>
-        <p class="quiet">{text("preview.new_names")}</p>
-        <ConfigTable config={config} />
-      </details>
-    </div>
-  );
-}
+export const Preview = ({ preview: { validation, warnings, config }, children }: PreviewProps) => (
+  <div role="status">
+    <Validation validation={validation} />
+    <Warnings warnings={warnings} />
+    {children}
+    {/* It is long: it is there for those who want it. */}
+    <details>
+      <summary>{text("preview.config", { count: Object.keys(config).length })}</summary>
+      <p class="quiet">{text("preview.new_names")}</p>
+      <ConfigTable config={config} />
+    </details>
+  </div>
+);
 
 function Warnings({ warnings }: { warnings: readonly Schemas["WarningOutput"][] }) {
   if (!warnings.length) return <p>{text("preview.no_warning")}</p>;

@@ -86,15 +86,13 @@ export function RegisteredScreen<One extends Registered>({ kind, known, tabs }: 
 type Tested = Pick<Schemas["ConnectionOutput"], "id" | "name" | "last_test" | "last_tested_at">;
 
 /** The last test of it, and another one. */
-export function Test({ kind, one }: { kind: keyof typeof TESTS; one: Tested }) {
-  return (
-    <>
-      <h2>{text("check.title")}</h2>
-      <LastTest test={one.last_test} at={one.last_tested_at} />
-      <TestButton operation={TESTS[kind]} id={one.id} name={one.name} />
-    </>
-  );
-}
+export const Test = ({ kind, one }: { kind: keyof typeof TESTS; one: Tested }) => (
+  <>
+    <h2>{text("check.title")}</h2>
+    <LastTest test={one.last_test} at={one.last_tested_at} />
+    <TestButton operation={TESTS[kind]} id={one.id} name={one.name} />
+  </>
+);
 
 const TESTS = {
   sources: "test_source",
@@ -109,9 +107,8 @@ export function Settings({ kind, one }: { kind: Kind; one: Registered }) {
 }
 
 /** The names of the secrets of a database or an object store. */
-export function secretsIn({ provider, config }: Pick<Registered, "provider" | "config">): readonly string[] {
-  return secretsOf(provider, "ssl_mode" in config ? config.ssl_mode : "");
-}
+export const secretsIn = ({ provider, config }: Pick<Registered, "provider" | "config">): readonly string[] =>
+  secretsOf(provider, "ssl_mode" in config ? config.ssl_mode : "");
 
 interface EndProps {
   type: "source" | "destination" | "connection" | "stream_cluster" | "connect_cluster";
@@ -147,9 +144,9 @@ const KINDS = {
   connections: { none: text("connections.none"), create: text("connections.create"), providers: PROVIDERS },
 };
 
-export function RegisteredList({ kind }: { kind: Kind }) {
-  return <SystemList<Registered> kind={kind} columns={(readAt) => columns(kind, readAt)} />;
-}
+export const RegisteredList = ({ kind }: { kind: Kind }) => (
+  <SystemList<Registered> kind={kind} columns={(readAt) => columns(kind, readAt)} />
+);
 
 interface ListProps<Row> {
   kind: keyof typeof KINDS;

@@ -67,17 +67,15 @@ export function RunActions({ kind, id, name, desired, drops = [] }: ActionsProps
   );
 }
 
-export function RestartTask({ kind, id, name, task }: Props & { task: number }) {
-  return (
-    <ActionButton
-      operation={`restart_${ONE[kind]}_task`}
-      name={name}
-      path={{ uuid: id }}
-      query={{ task }}
-      label={text("action.restart_task", { task, name })}
-      short={text("action.restart_this_task")}
-      choices={LOSSES[kind]}
-      isSmall
-    />
-  );
-}
+export const RestartTask = ({ kind, id, name, task }: Props & { task: number }) => (
+  <ActionButton
+    operation={`restart_${ONE[kind]}_task`}
+    name={name}
+    path={{ uuid: id }}
+    query={{ task }}
+    label={text("action.restart_task", { task, name })}
+    short={text("action.restart_this_task")}
+    choices={LOSSES[kind]}
+    isSmall
+  />
+);

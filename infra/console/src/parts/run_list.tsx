@@ -62,9 +62,7 @@ export function RunList({ kind }: { kind: RunKind }) {
   );
 }
 
-function filter(name: string, choices: readonly Choice[]): Filter {
-  return { name, label: textOf("filter", name), choices };
-}
+const filter = (name: string, choices: readonly Choice[]): Filter => ({ name, label: textOf("filter", name), choices });
 
 function RunFilters({ sort }: { sort: string }) {
   const query = useListQuery();

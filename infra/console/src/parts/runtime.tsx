@@ -65,31 +65,29 @@ export function RunScreen<One extends Owner>({ kind, known, status, tabs, drops 
   );
 }
 
-export function WantedAndSeen({ seen, readAt }: { seen: Seen; readAt: number | undefined }) {
-  return (
-    <>
-      <Facts
-        look="pairs"
-        rows={[
-          [text("runtime.desired"), <strong key="desired">{textOf("desired", seen.desired_state)}</strong>],
-          [text("runtime.observed"), seenState(seen, readAt)],
-        ]}
-      />
-      <Items of={seen.reasons} class="reasons">
-        {(reason) => reason}
-      </Items>
-      {seen.notices.map((notice) => (
-        <p key={notice} class="quiet">
-          {notice}
-        </p>
-      ))}
-    </>
-  );
-}
+export const WantedAndSeen = ({ seen, readAt }: { seen: Seen; readAt: number | undefined }) => (
+  <>
+    <Facts
+      look="pairs"
+      rows={[
+        [text("runtime.desired"), <strong key="desired">{textOf("desired", seen.desired_state)}</strong>],
+        [text("runtime.observed"), seenState(seen, readAt)],
+      ]}
+    />
+    <Items of={seen.reasons} class="reasons">
+      {(reason) => reason}
+    </Items>
+    {seen.notices.map((notice) => (
+      <p key={notice} class="quiet">
+        {notice}
+      </p>
+    ))}
+  </>
+);
 
-function seenState({ observed_state, observed_at }: Seen, readAt: number | undefined) {
-  return <State observed={observed_state} observedAt={observed_at} readAt={readAt} />;
-}
+const seenState = ({ observed_state, observed_at }: Seen, readAt: number | undefined) => (
+  <State observed={observed_state} observedAt={observed_at} readAt={readAt} />
+);
 
 interface OverviewProps<One> {
   kind: RunKind;
@@ -123,31 +121,29 @@ interface TasksProps {
   name: string;
 }
 
-export function Tasks({ tasks, kind, id, name }: TasksProps) {
-  return (
-    <Section title={text("runtime.tasks")}>
-      {!tasks.length && <p class="quiet">{text("runtime.no_task")}</p>}
-      <Items of={tasks} class="tasks" id={({ id }) => String(id)}>
-        {(task) => (
-          <>
-            <p class="facts">
-              <strong>{text("runtime.task", { id: task.id })}</strong>
-              <span class={task.state === "FAILED" ? "fault" : ""}>{textOf("state", task.state)}</span>
-              {task.worker_id && <span class="quiet">{text("runtime.worker", { worker: task.worker_id })}</span>}
-              <RestartTask kind={kind} id={id} name={name} task={task.id} />
-            </p>
-            {task.hint && (
-              <>
-                <p>{task.hint.message}</p>
-                <Cause cause={task.hint.cause} />
-              </>
-            )}
-          </>
-        )}
-      </Items>
-    </Section>
-  );
-}
+export const Tasks = ({ tasks, kind, id, name }: TasksProps) => (
+  <Section title={text("runtime.tasks")}>
+    {!tasks.length && <p class="quiet">{text("runtime.no_task")}</p>}
+    <Items of={tasks} class="tasks" id={({ id }) => String(id)}>
+      {(task) => (
+        <>
+          <p class="facts">
+            <strong>{text("runtime.task", { id: task.id })}</strong>
+            <span class={task.state === "FAILED" ? "fault" : ""}>{textOf("state", task.state)}</span>
+            {task.worker_id && <span class="quiet">{text("runtime.worker", { worker: task.worker_id })}</span>}
+            <RestartTask kind={kind} id={id} name={name} task={task.id} />
+          </p>
+          {task.hint && (
+            <>
+              <p>{task.hint.message}</p>
+              <Cause cause={task.hint.cause} />
+            </>
+          )}
+        </>
+      )}
+    </Items>
+  </Section>
+);
 
 const NAMED = ["schema", "table", "column", "constraint", "sqlstate"] as const;
 
@@ -214,21 +210,27 @@ interface Line extends Observation {
   reason?: string | null;
 }
 
-export function RunLines({ kind, rows, readAt }: { kind: RunKind; rows: readonly Line[]; readAt: number | undefined }) {
-  return (
-    <Items of={rows} class="lines">
-      {(row) => (
-        <>
-          <p class="facts">
-            <a href={link([kind, row.id])}>{row.name}</a>
-            <RunState of={row} readAt={readAt} />
-          </p>
-          {row.reason}
-        </>
-      )}
-    </Items>
-  );
-}
+export const RunLines = ({
+  kind,
+  rows,
+  readAt,
+}: {
+  kind: RunKind;
+  rows: readonly Line[];
+  readAt: number | undefined;
+}) => (
+  <Items of={rows} class="lines">
+    {(row) => (
+      <>
+        <p class="facts">
+          <a href={link([kind, row.id])}>{row.name}</a>
+          <RunState of={row} readAt={readAt} />
+        </p>
+        {row.reason}
+      </>
+    )}
+  </Items>
+);
 
 export interface Piece {
   key: string;
@@ -273,23 +275,20 @@ interface Server {
 }
 
 /** The source or the target as a piece of the way. Where it is away, the connector fails because of it. */
-export function serverPiece(kind: "sources" | "destinations", one: Server, readAt: number | undefined): Piece {
-  return {
-    key: kind,
-    title: textOf("type", ONE[kind]),
-    mark: markOf(null, shownState(one.status, 0)),
-    cause: one.last_error?.message,
-    children: (
-      <p>
-        <a href={link([kind, one.id])}>{one.name}</a>
-        <br />
-        <State observed={one.status} observedAt={null} readAt={readAt} isTimeless />
-      </p>
-    ),
-  };
-}
+export const serverPiece = (kind: "sources" | "destinations", one: Server, readAt: number | undefined): Piece => ({
+  key: kind,
+  title: textOf("type", ONE[kind]),
+  mark: markOf(null, shownState(one.status, 0)),
+  cause: one.last_error?.message,
+  children: (
+    <p>
+      <a href={link([kind, one.id])}>{one.name}</a>
+      <br />
+      <State observed={one.status} observedAt={null} readAt={readAt} isTimeless />
+    </p>
+  ),
+});
 
 /** The mark of a connector, of which nothing is known when it was looked at too long ago. */
-export function markOfConnector(seen: Observation): Mark {
-  return markOf(seen.desired_state, shownState(seen.observed_state, age(seen.observed_at)));
-}
+export const markOfConnector = (seen: Observation): Mark =>
+  markOf(seen.desired_state, shownState(seen.observed_state, age(seen.observed_at)));

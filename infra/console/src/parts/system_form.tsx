@@ -98,14 +98,13 @@ export function SystemForm({ kind, providers, onSaved }: Props) {
 }
 
 /** The fields for secrets. A certificate has lines; nothing that is stored is ever shown. */
-export function SecretFields({ names, bind }: { names: readonly string[]; bind: Bind }) {
-  return names.map((name) => {
+export const SecretFields = ({ names, bind }: { names: readonly string[]; bind: Bind }) =>
+  names.map((name) => {
     const help = name === "ca_certificate" ? text("system.ca_help") : undefined;
     const field = { ...bind(name), help, location: `credentials.${name}` };
     const isPem = name.endsWith("certificate") || name === "client_key";
     return isPem ? <TextArea key={name} {...field} rows={4} /> : <Secret key={name} {...field} />;
   });
-}
 
 interface RotationProps {
   operation: Extract<OperationId, `rotate_${string}_credentials`>;
@@ -157,23 +156,21 @@ export function RotationForm({ operation, one: { id, name }, group, names }: Rot
 }
 
 /** What became of the test and of each connector. */
-function RotationResult({ result }: { result: Rotation }) {
-  return (
-    <div role="status">
-      <TestResult result={result.test} />
-      {result.connectors.length === 0 && <p>{text("rotate.no_connector")}</p>}
-      <Items of={result.connectors} class="checks">
-        {({ resource, result: outcome, error }) =>
-          spaced(
-            <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} />,
-            textOf("type", resource.type),
-            <NameLink {...resource} />,
-            error && <p>{error.message}</p>,
-          )
-        }
-      </Items>
-    </div>
-  );
-}
+const RotationResult = ({ result }: { result: Rotation }) => (
+  <div role="status">
+    <TestResult result={result.test} />
+    {result.connectors.length === 0 && <p>{text("rotate.no_connector")}</p>}
+    <Items of={result.connectors} class="checks">
+      {({ resource, result: outcome, error }) =>
+        spaced(
+          <Outcome status={OUTCOME_OF[outcome]} word={textOf("rotate", outcome)} />,
+          textOf("type", resource.type),
+          <NameLink {...resource} />,
+          error && <p>{error.message}</p>,
+        )
+      }
+    </Items>
+  </div>
+);
 
 const OUTCOME_OF = { updated: "pass", outdated: "warn", failed: "fail" } as const;

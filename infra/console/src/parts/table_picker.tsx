@@ -39,14 +39,12 @@ const COLUMNS: Column<Row>[] = [
   [text("tables.size"), (row) => measured(row.estimated_size_bytes, bytes), { isNumber: true }],
 ];
 
-export function Tables({ source, choosing }: { source: Source; choosing?: Choosing }) {
-  return (
-    <>
-      <Discovery source={source} />
-      {source.last_discovery_at && <Discovered sourceId={source.id} choosing={choosing} />}
-    </>
-  );
-}
+export const Tables = ({ source, choosing }: { source: Source; choosing?: Choosing }) => (
+  <>
+    <Discovery source={source} />
+    {source.last_discovery_at && <Discovered sourceId={source.id} choosing={choosing} />}
+  </>
+);
 
 function Discovered({ sourceId, choosing }: { sourceId: string; choosing: Choosing | undefined }) {
   const query = useListQuery();
@@ -69,9 +67,7 @@ function Discovered({ sourceId, choosing }: { sourceId: string; choosing: Choosi
   );
 }
 
-function nameOf({ schema_name, table_name }: Row): string {
-  return `${schema_name}.${table_name}`;
-}
+const nameOf = ({ schema_name, table_name }: Row): string => `${schema_name}.${table_name}`;
 
 function pickedOf(row: Row): Picked {
   const { schema_name, table_name, estimated_rows: rows, estimated_size_bytes: bytes } = row;
@@ -194,9 +190,8 @@ function Discovery({ source }: { source: Source }) {
   );
 }
 
-function isOver(job: Schemas["JobOutput"] | undefined): boolean {
-  return job?.status === "COMPLETED" || job?.status === "FAILED";
-}
+const isOver = (job: Schemas["JobOutput"] | undefined): boolean =>
+  job?.status === "COMPLETED" || job?.status === "FAILED";
 
 function Progress({ id }: { id: string }) {
   const known = useLive("get_job", { path: { uuid: id }, every: (job) => (isOver(job) ? 0 : WHILE_CHANGING) });

@@ -65,16 +65,14 @@ function Password() {
   );
 }
 
-function SecondFactor() {
-  return (
-    <Section title={text("account.factor")}>
-      <p>{text("account.factor_help")}</p>
-      <RunButton operation="start_second_factor" label={text("account.factor_start")} line="buttons">
-        {({ secret, uri }) => <Confirm secret={secret} uri={uri} />}
-      </RunButton>
-    </Section>
-  );
-}
+const SecondFactor = () => (
+  <Section title={text("account.factor")}>
+    <p>{text("account.factor_help")}</p>
+    <RunButton operation="start_second_factor" label={text("account.factor_start")} line="buttons">
+      {({ secret, uri }) => <Confirm secret={secret} uri={uri} />}
+    </RunButton>
+  </Section>
+);
 
 function Confirm({ secret, uri }: { secret: string; uri: string }) {
   const { values, bind } = useFields("account", { code: "" });
@@ -112,9 +110,7 @@ type Permission = Token["permissions"][number];
 const DAYS = ["7", "30", "90", "180", "364"];
 const DAY = 86_400_000;
 
-function ownerOf({ user_id: id }: Token) {
-  return id === session.value?.user.id ? text("token.own") : <code>{id}</code>;
-}
+const ownerOf = ({ user_id: id }: Token) => (id === session.value?.user.id ? text("token.own") : <code>{id}</code>);
 
 function deleteToken({ id, name }: Token) {
   const one = { name, path: { uuid: id }, isSmall: true };

@@ -78,35 +78,33 @@ export function Alerts() {
   );
 }
 
-export function Alert({ rest }: ScreenProps) {
-  return (
-    <Read of="get_alert" path={{ uuid: rest[0] ?? "" }}>
-      {(alert) => (
-        <>
-          <h1>{alert.title}</h1>
-          <p class="facts">
-            <Severity severity={alert.severity} />
-            <strong>{textOf("alert_status", alert.status)}</strong>
-            <span>
-              {text("alert.began")} <When time={alert.first_seen_at} />
-              {alert.recovery_seconds !== null &&
-                `, ${text("alert.over_after", { age: duration(alert.recovery_seconds) })}`}
-            </span>
-          </p>
-          <p class="reason">{alert.details.error}</p>
-          {alert.details.hint && <p class="banner">{alert.details.hint}</p>}
-          {alert.stale && alert.status !== "resolved" && <p class="banner warn">{text("alert.stale")}</p>}
-          {alert.flapping && <p class="banner warn">{text("alert.flapping")}</p>}
-          <AlertActions alert={alert} />
-          <Cost alert={alert} />
-          <Concerned alert={alert} />
-          <WasTold alert={alert} />
-          <History alert={alert} />
-        </>
-      )}
-    </Read>
-  );
-}
+export const Alert = ({ rest }: ScreenProps) => (
+  <Read of="get_alert" path={{ uuid: rest[0] ?? "" }}>
+    {(alert) => (
+      <>
+        <h1>{alert.title}</h1>
+        <p class="facts">
+          <Severity severity={alert.severity} />
+          <strong>{textOf("alert_status", alert.status)}</strong>
+          <span>
+            {text("alert.began")} <When time={alert.first_seen_at} />
+            {alert.recovery_seconds !== null &&
+              `, ${text("alert.over_after", { age: duration(alert.recovery_seconds) })}`}
+          </span>
+        </p>
+        <p class="reason">{alert.details.error}</p>
+        {alert.details.hint && <p class="banner">{alert.details.hint}</p>}
+        {alert.stale && alert.status !== "resolved" && <p class="banner warn">{text("alert.stale")}</p>}
+        {alert.flapping && <p class="banner warn">{text("alert.flapping")}</p>}
+        <AlertActions alert={alert} />
+        <Cost alert={alert} />
+        <Concerned alert={alert} />
+        <WasTold alert={alert} />
+        <History alert={alert} />
+      </>
+    )}
+  </Read>
+);
 
 /** What it costs: what is lost, and what waits. */
 function Cost({ alert }: { alert: Detail }) {
@@ -181,14 +179,13 @@ const DELIVERIES: Column<Delivery>[] = [
   ],
 ];
 
-function MessageStatus({ row }: { row: Delivery }) {
-  return spaced(
+const MessageStatus = ({ row }: { row: Delivery }) =>
+  spaced(
     <strong class={row.status === "failed" ? "is-bad" : ""}>{textOf("message_status", row.status)}</strong>,
     row.sent_at && <When time={row.sent_at} />,
     row.next_attempt_at && text("alert.next_attempt"),
     row.next_attempt_at && <When time={row.next_attempt_at} />,
   );
-}
 
 const NO_RULE_DID = ["no_rule", "no_channel", "disabled"];
 
@@ -207,19 +204,17 @@ function WasTold({ alert }: { alert: Detail }) {
   );
 }
 
-function History({ alert }: { alert: Detail }) {
-  return (
-    <Section title={text("alert.history")}>
-      <Items of={alert.history} class="lines" isOrdered>
-        {({ at, to, reason, actor }) =>
-          spaced(
-            <At time={at} />,
-            <strong>{textOf("alert_status", to)}</strong>,
-            reason,
-            <span class="quiet">{actor === "system" ? text("alert.by_headgate") : actor}</span>,
-          )
-        }
-      </Items>
-    </Section>
-  );
-}
+const History = ({ alert }: { alert: Detail }) => (
+  <Section title={text("alert.history")}>
+    <Items of={alert.history} class="lines" isOrdered>
+      {({ at, to, reason, actor }) =>
+        spaced(
+          <At time={at} />,
+          <strong>{textOf("alert_status", to)}</strong>,
+          reason,
+          <span class="quiet">{actor === "system" ? text("alert.by_headgate") : actor}</span>,
+        )
+      }
+    </Items>
+  </Section>
+);

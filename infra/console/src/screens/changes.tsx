@@ -45,30 +45,25 @@ const COLUMNS: Column<Row>[] = [
   [text("change.related"), (row) => <Related row={row} />],
 ];
 
-function outcomeOf({ outcome }: Row) {
-  return outcome !== "success" && <strong class={outcome}>{textOf("outcome", outcome)}</strong>;
-}
+const outcomeOf = ({ outcome }: Row) =>
+  outcome !== "success" && <strong class={outcome}>{textOf("outcome", outcome)}</strong>;
 
-function Actor({ actor }: { actor: Row["actor"] }) {
-  return (
-    <div class="who">
-      {actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", actor.via)}</span>
-    </div>
-  );
-}
+const Actor = ({ actor }: { actor: Row["actor"] }) => (
+  <div class="who">
+    {actor.email ?? text("change.headgate")} <span class="quiet">{textOf("via", actor.via)}</span>
+  </div>
+);
 
-function Related({ row: { correlation_id, resource_id } }: { row: Row }) {
-  return (
-    <div class="stack">
-      {correlation_id && (
-        <a href={link(["changes"], { correlation_id })} title={correlation_id}>
-          {text("change.same_request")}
-        </a>
-      )}
-      {resource_id && <a href={link(["changes"], { resource_id })}>{text("change.same_resource")}</a>}
-    </div>
-  );
-}
+const Related = ({ row: { correlation_id, resource_id } }: { row: Row }) => (
+  <div class="stack">
+    {correlation_id && (
+      <a href={link(["changes"], { correlation_id })} title={correlation_id}>
+        {text("change.same_request")}
+      </a>
+    )}
+    {resource_id && <a href={link(["changes"], { resource_id })}>{text("change.same_resource")}</a>}
+  </div>
+);
 
 /** The keys that changed. They are many where something was made: then they are shown on demand. */
 function Values({ row }: { row: Row }) {

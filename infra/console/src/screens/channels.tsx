@@ -67,26 +67,24 @@ export function Channels() {
   );
 }
 
-export function ChannelScreen({ rest }: ScreenProps) {
-  return (
-    <EditorScreen<ChannelDetail>
-      id={rest[0]}
-      type="channel"
-      list="channels"
-      facts={(channel) => (
-        <Facts
-          rows={[
-            [text("channel.provider"), textOf("provider", channel.provider)],
-            [text("column.state"), <DeliveryState key="state" channel={channel} />],
-            [text("channel.last"), <LastDelivery key="last" channel={channel} />],
-            [text("channel.address"), channel.credentials.mask],
-          ]}
-        />
-      )}
-      form={(channel, onSaved) => <Editor channel={channel} onSaved={onSaved} />}
-    />
-  );
-}
+export const ChannelScreen = ({ rest }: ScreenProps) => (
+  <EditorScreen<ChannelDetail>
+    id={rest[0]}
+    type="channel"
+    list="channels"
+    facts={(channel) => (
+      <Facts
+        rows={[
+          [text("channel.provider"), textOf("provider", channel.provider)],
+          [text("column.state"), <DeliveryState key="state" channel={channel} />],
+          [text("channel.last"), <LastDelivery key="last" channel={channel} />],
+          [text("channel.address"), channel.credentials.mask],
+        ]}
+      />
+    )}
+    form={(channel, onSaved) => <Editor channel={channel} onSaved={onSaved} />}
+  />
+);
 
 function Editor({ channel, onSaved }: { channel: ChannelDetail | undefined; onSaved: (saved: Row) => void }) {
   const operation = channel ? "update_channel" : "create_channel";

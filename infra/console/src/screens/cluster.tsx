@@ -114,16 +114,14 @@ function ClusterFacts({ cluster, broker }: Pick<ShownProps, "cluster" | "broker"
   );
 }
 
-function streamFacts(cluster: Stream, access: readonly FactRow[]): FactRow[] {
-  return [
-    [text("cluster.bootstrap_servers"), <code key="servers">{cluster.bootstrap_servers}</code>],
-    [text("cluster.security_protocol"), cluster.security_protocol],
-    [text("cluster.sasl_mechanism"), cluster.sasl_mechanism ?? undefined],
-    ...access,
-    [text("cluster.kafka_cluster_id"), cluster.kafka_cluster_id],
-    [text("cluster.metrics_provider"), textOf("metrics_provider", cluster.metrics_provider)],
-  ];
-}
+const streamFacts = (cluster: Stream, access: readonly FactRow[]): FactRow[] => [
+  [text("cluster.bootstrap_servers"), <code key="servers">{cluster.bootstrap_servers}</code>],
+  [text("cluster.security_protocol"), cluster.security_protocol],
+  [text("cluster.sasl_mechanism"), cluster.sasl_mechanism ?? undefined],
+  ...access,
+  [text("cluster.kafka_cluster_id"), cluster.kafka_cluster_id],
+  [text("cluster.metrics_provider"), textOf("metrics_provider", cluster.metrics_provider)],
+];
 
 function connectFacts(cluster: Connect, broker: Stream | undefined, access: readonly FactRow[]): FactRow[] {
   const { stream_cluster_id: id } = cluster;
@@ -139,39 +137,37 @@ function connectFacts(cluster: Connect, broker: Stream | undefined, access: read
 }
 
 /** What Headgate needs of Connect's plug-ins, and what else is there. */
-function Plugins({ id }: { id: string }) {
-  return (
-    <Section title={text("cluster.plugins")}>
-      <Read of="list_plugins" path={{ uuid: id }} every={EVERY_MINUTE}>
-        {(plugins) => (
-          <>
-            <Items of={installed(plugins)} class="lines">
-              {([use, plugin]) =>
-                spaced(
-                  <Outcome status={plugin ? "pass" : "warn"} word={textOf("plugin_use", use)} />,
-                  plugin ? <code>{plugin.class}</code> : textOf("plugin_missing", use),
-                  plugin?.version,
-                )
+const Plugins = ({ id }: { id: string }) => (
+  <Section title={text("cluster.plugins")}>
+    <Read of="list_plugins" path={{ uuid: id }} every={EVERY_MINUTE}>
+      {(plugins) => (
+        <>
+          <Items of={installed(plugins)} class="lines">
+            {([use, plugin]) =>
+              spaced(
+                <Outcome status={plugin ? "pass" : "warn"} word={textOf("plugin_use", use)} />,
+                plugin ? <code>{plugin.class}</code> : textOf("plugin_missing", use),
+                plugin?.version,
+              )
+            }
+          </Items>
+          <details>
+            <summary>{plural("cluster.all_plugins", plugins.length)}</summary>
+            <Items of={plugins} class="lines">
+              {({ class: name, version, type }) =>
+                spaced(<code>{name}</code>, version, <span class="quiet">{type}</span>)
               }
             </Items>
-            <details>
-              <summary>{plural("cluster.all_plugins", plugins.length)}</summary>
-              <Items of={plugins} class="lines">
-                {({ class: name, version, type }) =>
-                  spaced(<code>{name}</code>, version, <span class="quiet">{type}</span>)
-                }
-              </Items>
-            </details>
-          </>
-        )}
-      </Read>
-    </Section>
-  );
-}
+          </details>
+        </>
+      )}
+    </Read>
+  </Section>
+);
 
 /** Connectors that would be deleted or made in unusual number: somebody has to say that it is meant so. */
-function Pending({ cluster }: { cluster: Connect }) {
-  return (["deletions", "creations"] as const).map((kind) => {
+const Pending = ({ cluster }: { cluster: Connect }) =>
+  (["deletions", "creations"] as const).map((kind) => {
     const pending = cluster[`pending_${kind}`];
     if (!pending) return null;
     const { count: number, names, since } = pending;
@@ -195,4 +191,3 @@ function Pending({ cluster }: { cluster: Connect }) {
       </div>
     );
   });
-}

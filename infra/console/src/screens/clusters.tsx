@@ -81,12 +81,11 @@ function columnsOf<Row extends Stream | Connect>(readAt: number | undefined, mor
   ];
 }
 
-function streamColumns(readAt: number | undefined): Column<Stream>[] {
-  return columnsOf(readAt, [
+const streamColumns = (readAt: number | undefined): Column<Stream>[] =>
+  columnsOf(readAt, [
     [text("cluster.bootstrap_servers"), (row) => <code>{row.bootstrap_servers}</code>],
     [text("cluster.security_protocol"), (row) => row.security_protocol, { isExtra: true }],
   ]);
-}
 
 function connectColumns(readAt: number | undefined, brokers: readonly Stream[]): Column<Connect>[] {
   const kafka = ({ stream_cluster_id: id }: Connect) => brokers.find((one) => one.id === id)?.name ?? id;

@@ -51,43 +51,37 @@ function Overview(run: Run<Output>) {
 }
 
 /** It asks Kafka about each topic: only while it is looked at. */
-function Arrived({ delivery }: { delivery: Output }) {
-  return (
-    <Read of="get_pipeline" path={{ uuid: delivery.pipeline_id }}>
-      {(pipeline) => <Arrivals pipeline={pipeline} delivery={delivery} />}
-    </Read>
-  );
-}
+const Arrived = ({ delivery }: { delivery: Output }) => (
+  <Read of="get_pipeline" path={{ uuid: delivery.pipeline_id }}>
+    {(pipeline) => <Arrivals pipeline={pipeline} delivery={delivery} />}
+  </Read>
+);
 
 /** What has to work before a record comes to the sink. */
-function pipelinePiece(pipeline: Schemas["PipelineOutput"], readAt: number | undefined): Piece {
-  return {
-    key: "pipeline",
-    title: text("type.pipeline"),
-    mark: markOfConnector(pipeline),
-    children: (
-      <p>
-        <a href={link(["pipelines", pipeline.id])}>{pipeline.name}</a>
-        <br />
-        <RunState of={pipeline} readAt={readAt} />
-      </p>
-    ),
-  };
-}
+const pipelinePiece = (pipeline: Schemas["PipelineOutput"], readAt: number | undefined): Piece => ({
+  key: "pipeline",
+  title: text("type.pipeline"),
+  mark: markOfConnector(pipeline),
+  children: (
+    <p>
+      <a href={link(["pipelines", pipeline.id])}>{pipeline.name}</a>
+      <br />
+      <RunState of={pipeline} readAt={readAt} />
+    </p>
+  ),
+});
 
-function Mappings({ delivery }: { delivery: Output }) {
-  return (
-    <Table
-      caption={text("tab.mappings")}
-      rows={delivery.mappings}
-      id={(row) => row.topic}
-      columns={[
-        [text("column.topic"), (row) => <code>{row.topic}</code>],
-        [text("column.target"), targetOf],
-      ]}
-    />
-  );
-}
+const Mappings = ({ delivery }: { delivery: Output }) => (
+  <Table
+    caption={text("tab.mappings")}
+    rows={delivery.mappings}
+    id={(row) => row.topic}
+    columns={[
+      [text("column.topic"), (row) => <code>{row.topic}</code>],
+      [text("column.target"), targetOf],
+    ]}
+  />
+);
 
 function aboutOf({ connector_name, plugin, configuration }: Output): FactRow[] {
   const options = Object.entries(configuration).map(

@@ -31,36 +31,32 @@ export function Destination({ rest }: ScreenProps) {
 }
 
 /** Each sink is observed by itself: one that fails says nothing about the others. */
-function Deliveries({ destination: { id, name } }: { destination: Destination }) {
-  return (
-    <>
-      <h2>{text("nav.deliveries")}</h2>
-      <Read of="destination_status" path={{ uuid: id }} every={pace(false)}>
-        {({ deliveries }, { at }) => {
-          const more = (
-            <a href={link(["start"], { step: "deliver", destination: id })}>{text("destination.deliver")}</a>
-          );
-          if (!deliveries.length) return <Empty title={text("destination.no_delivery")}>{more}</Empty>;
-          const rows = deliveries.map((one) => ({ ...one, reason: one.reasons[0] ?? null }));
-          return (
-            <>
-              <RunLines kind="deliveries" rows={rows} readAt={at} />
-              <p>{more}</p>
-              <p class="buttons">
-                {CONTROLS.map((verb) => (
-                  <ActionButton
-                    key={verb}
-                    operation={`${verb}_destination`}
-                    path={{ uuid: id }}
-                    name={name}
-                    label={textOf("destination", `${verb}_all`)}
-                  />
-                ))}
-              </p>
-            </>
-          );
-        }}
-      </Read>
-    </>
-  );
-}
+const Deliveries = ({ destination: { id, name } }: { destination: Destination }) => (
+  <>
+    <h2>{text("nav.deliveries")}</h2>
+    <Read of="destination_status" path={{ uuid: id }} every={pace(false)}>
+      {({ deliveries }, { at }) => {
+        const more = <a href={link(["start"], { step: "deliver", destination: id })}>{text("destination.deliver")}</a>;
+        if (!deliveries.length) return <Empty title={text("destination.no_delivery")}>{more}</Empty>;
+        const rows = deliveries.map((one) => ({ ...one, reason: one.reasons[0] ?? null }));
+        return (
+          <>
+            <RunLines kind="deliveries" rows={rows} readAt={at} />
+            <p>{more}</p>
+            <p class="buttons">
+              {CONTROLS.map((verb) => (
+                <ActionButton
+                  key={verb}
+                  operation={`${verb}_destination`}
+                  path={{ uuid: id }}
+                  name={name}
+                  label={textOf("destination", `${verb}_all`)}
+                />
+              ))}
+            </p>
+          </>
+        );
+      }}
+    </Read>
+  </>
+);

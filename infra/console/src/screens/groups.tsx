@@ -11,19 +11,17 @@ import { plural, text } from "../texts/text.ts";
 type Row = Schemas["ConsumerGroupOutput"];
 const PAGE = 100;
 
-function columnsOf(clusterId: string): Column<Row>[] {
-  return [
-    [text("column.name"), (row) => <code>{row.group_id}</code>],
-    [text("column.state"), (row) => row.state ?? text("common.not_measured")],
-    [text("group.members"), (row) => measured(row.members), { isNumber: true }],
-    [text("column.lag"), (row) => measured(row.total_lag), { isNumber: true }],
-    [
-      text("group.belongs_to"),
-      (row) => (row.resource ? <ResourceLink {...row.resource} /> : <span class="quiet">{text("group.foreign")}</span>),
-    ],
-    [text("group.offsets"), (row) => <Offsets group={row} clusterId={clusterId} />],
-  ];
-}
+const columnsOf = (clusterId: string): Column<Row>[] => [
+  [text("column.name"), (row) => <code>{row.group_id}</code>],
+  [text("column.state"), (row) => row.state ?? text("common.not_measured")],
+  [text("group.members"), (row) => measured(row.members), { isNumber: true }],
+  [text("column.lag"), (row) => measured(row.total_lag), { isNumber: true }],
+  [
+    text("group.belongs_to"),
+    (row) => (row.resource ? <ResourceLink {...row.resource} /> : <span class="quiet">{text("group.foreign")}</span>),
+  ],
+  [text("group.offsets"), (row) => <Offsets group={row} clusterId={clusterId} />],
+];
 
 function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
   const { offsets } = group;
@@ -47,9 +45,9 @@ function Offsets({ group, clusterId }: { group: Row; clusterId: string }) {
   );
 }
 
-export function Groups() {
-  return <OfCluster title={text("nav.groups")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>;
-}
+export const Groups = () => (
+  <OfCluster title={text("nav.groups")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>
+);
 
 function Listed({ clusterId }: { clusterId: string }) {
   const part = useListQuery().value("q").toLowerCase();

@@ -34,35 +34,30 @@ function severityOf({ severity }: Row) {
   return <span class={`severity ${tone}`}>{textOf("incident_severity", severity)}</span>;
 }
 
-function What({ row }: { row: Row }) {
-  return (
-    <>
-      <strong>{textOf("event", row.code)}</strong>
-      <p>{row.message}</p>
-      {row.hint && <p class="quiet">{row.hint}</p>}
-    </>
-  );
-}
+const What = ({ row }: { row: Row }) => (
+  <>
+    <strong>{textOf("event", row.code)}</strong>
+    <p>{row.message}</p>
+    {row.hint && <p class="quiet">{row.hint}</p>}
+  </>
+);
 
-function Where({ row: { resource, task_id: id } }: { row: Row }) {
-  return spaced(<ResourceLink {...resource} />, id !== null && <p class="quiet">{text("runtime.task", { id })}</p>);
-}
+const Where = ({ row: { resource, task_id: id } }: { row: Row }) =>
+  spaced(<ResourceLink {...resource} />, id !== null && <p class="quiet">{text("runtime.task", { id })}</p>);
 
-function Moves({ incident: { id, status: now } }: { incident: Row }) {
-  return (
-    <div class="stack">
-      {MOVES[now].map((status) => (
-        <RunButton
-          key={status}
-          operation="move_incident"
-          request={{ path: { uuid: id }, query: { status } }}
-          label={textOf("incident_move", status)}
-          isSmall
-        />
-      ))}
-    </div>
-  );
-}
+const Moves = ({ incident: { id, status: now } }: { incident: Row }) => (
+  <div class="stack">
+    {MOVES[now].map((status) => (
+      <RunButton
+        key={status}
+        operation="move_incident"
+        request={{ path: { uuid: id }, query: { status } }}
+        label={textOf("incident_move", status)}
+        isSmall
+      />
+    ))}
+  </div>
+);
 
 export function Incidents() {
   const query = useListQuery();

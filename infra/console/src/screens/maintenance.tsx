@@ -47,9 +47,7 @@ function End({ row }: { row: Row }) {
   return state !== "ended" && <ActionButton operation="delete_maintenance" of={row} label={label} isSmall />;
 }
 
-export function Maintenance({ rest }: ScreenProps) {
-  return rest[0] === "new" ? <PlanForm /> : <List />;
-}
+export const Maintenance = ({ rest }: ScreenProps) => (rest[0] === "new" ? <PlanForm /> : <List />);
 
 function List() {
   const known = usePage("list_maintenance", { every: EVERY_MINUTE });

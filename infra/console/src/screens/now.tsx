@@ -16,27 +16,23 @@ import { count, plural, text, textOf } from "../texts/text.ts";
 type Overview = Schemas["OverviewOutput"];
 type Attention = Schemas["AttentionOutput"];
 
-export function Now() {
-  return (
-    <>
-      <h1>{text("nav.now")}</h1>
-      <Read of="get_overview">
-        {(overview, known) => (
-          <>
-            <Attention overview={overview} known={known} />
-            <Counts overview={overview} isOld={seenAge(known) > OLD_AFTER} />
-            <Activity changes={overview.recent_activity} />
-          </>
-        )}
-      </Read>
-    </>
-  );
-}
+export const Now = () => (
+  <>
+    <h1>{text("nav.now")}</h1>
+    <Read of="get_overview">
+      {(overview, known) => (
+        <>
+          <Attention overview={overview} known={known} />
+          <Counts overview={overview} isOld={seenAge(known) > OLD_AFTER} />
+          <Activity changes={overview.recent_activity} />
+        </>
+      )}
+    </Read>
+  </>
+);
 
 /** Seconds since what is shown was seen. */
-function seenAge({ at, observedAt }: Known<unknown>): number {
-  return Math.max(sinceRead(at), age(observedAt) ?? 0);
-}
+const seenAge = ({ at, observedAt }: Known<unknown>): number => Math.max(sinceRead(at), age(observedAt) ?? 0);
 
 function Attention({ overview, known }: { overview: Overview; known: Known<unknown> }) {
   const cards = overview.attention;
@@ -66,28 +62,24 @@ function Attention({ overview, known }: { overview: Overview; known: Known<unkno
 
 const KINDS = ["pipelines", "deliveries", "sources", "destinations", "connect_clusters", "stream_clusters"] as const;
 
-function screenOf(kind: string): string {
-  return kind.endsWith("clusters") ? "clusters" : kind;
-}
+const screenOf = (kind: string): string => (kind.endsWith("clusters") ? "clusters" : kind);
 
-function Counts({ overview, isOld }: { overview: Overview; isOld: boolean }) {
-  return (
-    <Section title={text("now.counts")}>
-      <dl class="counts">
-        {KINDS.map((kind) => (
-          <div key={kind}>
-            <dt>
-              <a href={link([screenOf(kind)])}>{textOf("kinds", kind)}</a>
-            </dt>
-            <dd>
-              <CountsByState kind={kind} counts={overview[kind]} isOld={isOld} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </Section>
-  );
-}
+const Counts = ({ overview, isOld }: { overview: Overview; isOld: boolean }) => (
+  <Section title={text("now.counts")}>
+    <dl class="counts">
+      {KINDS.map((kind) => (
+        <div key={kind}>
+          <dt>
+            <a href={link([screenOf(kind)])}>{textOf("kinds", kind)}</a>
+          </dt>
+          <dd>
+            <CountsByState kind={kind} counts={overview[kind]} isOld={isOld} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  </Section>
+);
 
 type Numbers = Record<string, number>;
 
@@ -108,26 +100,24 @@ function CountsByState({ kind, counts, isOld }: { kind: string; counts: Numbers;
   });
 }
 
-function Activity({ changes }: { changes: Overview["recent_activity"] }) {
-  return (
-    <Section title={text("now.activity")}>
-      {!changes.length && <p class="quiet">{text("now.no_activity")}</p>}
-      <Items of={changes} class="activity">
-        {(change) => {
-          const { at, action, outcome, resource_type: type, resource_id: id } = change;
-          return spaced(
-            <When time={at} />,
-            <code>{action}</code>,
-            <NameLink type={type} id={id} name={change.resource_name ?? id ?? ""} />,
-            outcome !== "success" && <strong>{textOf("outcome", outcome)}</strong>,
-            "actor" in change && (change.actor.email ?? change.actor.via),
-          );
-        }}
-      </Items>
-      {can("list_audit") && <a href={link(["changes"])}>{text("now.all_changes")}</a>}
-    </Section>
-  );
-}
+const Activity = ({ changes }: { changes: Overview["recent_activity"] }) => (
+  <Section title={text("now.activity")}>
+    {!changes.length && <p class="quiet">{text("now.no_activity")}</p>}
+    <Items of={changes} class="activity">
+      {(change) => {
+        const { at, action, outcome, resource_type: type, resource_id: id } = change;
+        return spaced(
+          <When time={at} />,
+          <code>{action}</code>,
+          <NameLink type={type} id={id} name={change.resource_name ?? id ?? ""} />,
+          outcome !== "success" && <strong>{textOf("outcome", outcome)}</strong>,
+          "actor" in change && (change.actor.email ?? change.actor.via),
+        );
+      }}
+    </Items>
+    {can("list_audit") && <a href={link(["changes"])}>{text("now.all_changes")}</a>}
+  </Section>
+);
 
 function AttentionCard({ one, readAt }: { one: Attention; readAt: number | undefined }) {
   const { severity, resource, since } = one;

@@ -44,19 +44,17 @@ export function Pipeline({ rest }: ScreenProps) {
   return <RunScreen kind="pipelines" known={known} status={status} tabs={TABS} drops={[drop]} />;
 }
 
-function Plots({ one, seen }: Run<Detail>) {
-  return (
-    <>
-      <MetricPlots kind="pipelines" id={one.id} />
-      <LogPlot sourceId={one.source_id} />
-      {seen.log?.seconds_to_loss != null && (
-        <p>
-          <strong>{text("log.lost_in", { age: duration(seen.log.seconds_to_loss) })}</strong>
-        </p>
-      )}
-    </>
-  );
-}
+const Plots = ({ one, seen }: Run<Detail>) => (
+  <>
+    <MetricPlots kind="pipelines" id={one.id} />
+    <LogPlot sourceId={one.source_id} />
+    {seen.log?.seconds_to_loss != null && (
+      <p>
+        <strong>{text("log.lost_in", { age: duration(seen.log.seconds_to_loss) })}</strong>
+      </p>
+    )}
+  </>
+);
 
 interface Captured {
   name: string;
@@ -134,13 +132,11 @@ function pieces(run: Run<Detail>): Piece[] {
   ];
 }
 
-function TopicLink({ topic, cluster }: { topic: string; cluster: string }) {
-  return (
-    <a href={link(["topics", topic], { cluster_id: cluster })}>
-      <code>{topic}</code>
-    </a>
-  );
-}
+const TopicLink = ({ topic, cluster }: { topic: string; cluster: string }) => (
+  <a href={link(["topics", topic], { cluster_id: cluster })}>
+    <code>{topic}</code>
+  </a>
+);
 
 const FEW = 5;
 

@@ -69,11 +69,8 @@ export function Rules() {
   );
 }
 
-function againOf({ cooldown_policy: policy, cooldown_seconds: seconds }: Rule): string {
-  return policy === "notify_after_cooldown"
-    ? text("rule.after", { age: duration(seconds) })
-    : textOf("cooldown", policy);
-}
+const againOf = ({ cooldown_policy: policy, cooldown_seconds: seconds }: Rule): string =>
+  policy === "notify_after_cooldown" ? text("rule.after", { age: duration(seconds) }) : textOf("cooldown", policy);
 
 type Body = Required<Omit<Schemas["AlertRuleBody"], "labels">> & { labels: Record<string, string> };
 

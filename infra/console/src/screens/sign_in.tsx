@@ -41,12 +41,10 @@ export function SignInForm() {
   );
 }
 
-export function SignInPage() {
-  return (
-    <main id="main" class="sign-in">
-      <h1>Headgate</h1>
-      <p>{text("sign_in.about")}</p>
-      <SignInForm />
-    </main>
-  );
-}
+export const SignInPage = () => (
+  <main id="main" class="sign-in">
+    <h1>Headgate</h1>
+    <p>{text("sign_in.about")}</p>
+    <SignInForm />
+  </main>
+);

@@ -74,30 +74,28 @@ function State({ source }: { source: Source }) {
 /** Each costs a request of its own. */
 const MOST = 10;
 
-function Logs({ sourceId }: { sourceId: string }) {
-  return (
-    <>
-      <Read of="list_pipelines" query={{ source_id: sourceId, view: "row" }} lines={3}>
-        {(rows) => (
-          <>
-            {!rows.length && <Empty title={text("source.no_pipeline")} />}
-            {rows.slice(0, MOST).map((row) => (
-              <Fragment key={row.id}>
-                <h2>{row.name}</h2>
-                <Read of="pipeline_status" path={{ uuid: row.id }} lines={2}>
-                  {({ log }) => (log ? <LogFacts log={log} /> : <p class="quiet">{text("log.none")}</p>)}
-                </Read>
-              </Fragment>
-            ))}
-            {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
-          </>
-        )}
-      </Read>
-      <Span />
-      <LogPlot sourceId={sourceId} />
-    </>
-  );
-}
+const Logs = ({ sourceId }: { sourceId: string }) => (
+  <>
+    <Read of="list_pipelines" query={{ source_id: sourceId, view: "row" }} lines={3}>
+      {(rows) => (
+        <>
+          {!rows.length && <Empty title={text("source.no_pipeline")} />}
+          {rows.slice(0, MOST).map((row) => (
+            <Fragment key={row.id}>
+              <h2>{row.name}</h2>
+              <Read of="pipeline_status" path={{ uuid: row.id }} lines={2}>
+                {({ log }) => (log ? <LogFacts log={log} /> : <p class="quiet">{text("log.none")}</p>)}
+              </Read>
+            </Fragment>
+          ))}
+          {rows.length > MOST && <p class="quiet">{text("arrival.more", { count: rows.length - MOST })}</p>}
+        </>
+      )}
+    </Read>
+    <Span />
+    <LogPlot sourceId={sourceId} />
+  </>
+);
 
 const OUTCOMES: Record<string, string> = { NON_BREAKING: "pass", POTENTIALLY_BREAKING: "warn", BREAKING: "fail" };
 

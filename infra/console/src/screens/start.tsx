@@ -92,9 +92,8 @@ function isDone(step: Step, { way, pipeline, choices }: StepProps): boolean {
 }
 
 /** The first of the steps before this one that it needs and that is not done. */
-function lackingFor(step: Step, props: StepProps) {
-  return FIRST.find((first) => STEPS.indexOf(first) < STEPS.indexOf(step) && !isDone(first, props));
-}
+const lackingFor = (step: Step, props: StepProps) =>
+  FIRST.find((first) => STEPS.indexOf(first) < STEPS.indexOf(step) && !isDone(first, props));
 
 function Way(props: StepProps) {
   const { step: _, to: __, ...ids } = props.way;

@@ -20,36 +20,32 @@ const NUMBER = { isNumber: true };
 const READ = 500;
 const SHOWN = 100;
 
-function ReadBy({ id, topic }: { id: string; topic: string }) {
-  return (
-    <Read of="list_pipeline_destinations" path={{ uuid: id }} lines={1}>
-      {(deliveries) => {
-        const readers = deliveries.filter((one) => one.topics.includes(topic));
-        return <ResourceLines of={readers.map((one) => ({ type: "delivery", ...one }))} none="topic.no_reader" />;
-      }}
-    </Read>
-  );
-}
+const ReadBy = ({ id, topic }: { id: string; topic: string }) => (
+  <Read of="list_pipeline_destinations" path={{ uuid: id }} lines={1}>
+    {(deliveries) => {
+      const readers = deliveries.filter((one) => one.topics.includes(topic));
+      return <ResourceLines of={readers.map((one) => ({ type: "delivery", ...one }))} none="topic.no_reader" />;
+    }}
+  </Read>
+);
 
 function Protection({ topic }: { topic: Pick<Row, "protected" | "protection_reason" | "internal"> }) {
   if (!topic.protected) return topic.internal ? <span>{text("topic.internal")}</span> : null;
   return spaced(<strong>{text("topic.protected")}</strong>, topic.protection_reason);
 }
 
-function columnsOf(clusterId: string): Column<Row>[] {
-  return [
-    [text("column.name"), (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>],
-    [text("topic.partitions"), (row) => measured(row.partitions), NUMBER],
-    [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
-    [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
-    [text("topic.written_by"), (row) => <ResourceLines of={row.used_by_pipelines} none="topic.no_user" />],
-    [text("topic.protection"), (row) => <Protection topic={row} />],
-  ];
-}
+const columnsOf = (clusterId: string): Column<Row>[] => [
+  [text("column.name"), (row) => <a href={link(["topics", row.name], { cluster_id: clusterId })}>{row.name}</a>],
+  [text("topic.partitions"), (row) => measured(row.partitions), NUMBER],
+  [text("topic.copies"), (row) => measured(row.replication_factor), { isNumber: true, isExtra: true }],
+  [text("topic.size"), (row) => measured(row.size, bytes), { isNumber: true, isExtra: true }],
+  [text("topic.written_by"), (row) => <ResourceLines of={row.used_by_pipelines} none="topic.no_user" />],
+  [text("topic.protection"), (row) => <Protection topic={row} />],
+];
 
-export function Topics() {
-  return <OfCluster title={text("nav.topics")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>;
-}
+export const Topics = () => (
+  <OfCluster title={text("nav.topics")}>{(clusterId) => <Listed clusterId={clusterId} />}</OfCluster>
+);
 
 function Listed({ clusterId }: { clusterId: string }) {
   const part = useListQuery().value("q").toLowerCase();
@@ -89,9 +85,8 @@ function Replicas({ row: { replicas, isr } }: { row: Partition }) {
 }
 
 /** Offsets between the first and the end: at least as many as there are records. */
-function keptOf(row: Partition): number | null {
-  return row.beginning_offset === null || row.end_offset === null ? null : row.end_offset - row.beginning_offset;
-}
+const keptOf = (row: Partition): number | null =>
+  row.beginning_offset === null || row.end_offset === null ? null : row.end_offset - row.beginning_offset;
 
 export function Topic({ rest }: ScreenProps) {
   const name = rest[0] ?? "";
@@ -155,6 +150,5 @@ function Content({ topic, clusterId }: { topic: Schemas["TopicDetailOutput"]; cl
 }
 
 /** Kafka tells no value of a secret. */
-function shown(configs: Record<string, string | null>): Record<string, string> {
-  return Object.fromEntries(Object.entries(configs).map(([name, value]) => [name, value ?? text("topic.secret")]));
-}
+const shown = (configs: Record<string, string | null>): Record<string, string> =>
+  Object.fromEntries(Object.entries(configs).map(([name, value]) => [name, value ?? text("topic.secret")]));

@@ -27,13 +27,9 @@ const COLUMNS: Column<User>[] = [
   [text("user.change"), (row) => <Actions user={row} />],
 ];
 
-function you(row: User) {
-  return isMe(row) && <span class="quiet">{text("user.you")}</span>;
-}
+const you = (row: User) => isMe(row) && <span class="quiet">{text("user.you")}</span>;
 
-function isMe(user: User): boolean {
-  return user.id === session.value?.user.id;
-}
+const isMe = (user: User): boolean => user.id === session.value?.user.id;
 
 function Actions({ user }: { user: User }) {
   const { email, status } = user;
@@ -166,16 +162,14 @@ export function InvitePage({ token }: { token: string }) {
   );
 }
 
-function Accepted({ email }: { email: string }) {
-  return (
-    <div role="status">
-      <p>{text("invite.done", { email })}</p>
-      <a class="button" href={link([])}>
-        {text("sign_in.submit")}
-      </a>
-    </div>
-  );
-}
+const Accepted = ({ email }: { email: string }) => (
+  <div role="status">
+    <p>{text("invite.done", { email })}</p>
+    <a class="button" href={link([])}>
+      {text("sign_in.submit")}
+    </a>
+  </div>
+);
 
 interface SetProps {
   invite: Schemas["InviteOutput"];

@@ -34,24 +34,22 @@ export function DeliverStep({ way, pipeline }: StepProps) {
 }
 
 /** One of those that exist already. */
-function WhichPipeline({ way }: Pick<StepProps, "way">) {
-  return (
-    <Read of="list_pipelines" query={{ view: "row", sort: "name" }} every={ON_DEMAND} lines={2}>
-      {(rows) =>
-        rows.length ? (
-          <Select
-            label={text("type.pipeline")}
-            value=""
-            choices={[{ value: "", label: text("start.none_chosen") }, ...choicesFrom(rows)]}
-            onValue={(pipeline) => way.to({ pipeline })}
-          />
-        ) : (
-          <Missing way={way} step="preview" />
-        )
-      }
-    </Read>
-  );
-}
+const WhichPipeline = ({ way }: Pick<StepProps, "way">) => (
+  <Read of="list_pipelines" query={{ view: "row", sort: "name" }} every={ON_DEMAND} lines={2}>
+    {(rows) =>
+      rows.length ? (
+        <Select
+          label={text("type.pipeline")}
+          value=""
+          choices={[{ value: "", label: text("start.none_chosen") }, ...choicesFrom(rows)]}
+          onValue={(pipeline) => way.to({ pipeline })}
+        />
+      ) : (
+        <Missing way={way} step="preview" />
+      )
+    }
+  </Read>
+);
 
 function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
   const choose = (destination: string) => way.to({ destination });
@@ -79,29 +77,27 @@ function ToDestination({ way, pipeline }: Pick<StepProps, "way" | "pipeline">) {
 }
 
 /** The delivery as it runs, and what has arrived. */
-function Delivering({ pipeline, id }: { pipeline: Pipeline; id: string }) {
-  return (
-    <Read of="get_delivery" path={{ uuid: id }} every={WHILE_CHANGING}>
-      {(delivery, { at }) => (
-        <>
+const Delivering = ({ pipeline, id }: { pipeline: Pipeline; id: string }) => (
+  <Read of="get_delivery" path={{ uuid: id }} every={WHILE_CHANGING}>
+    {(delivery, { at }) => (
+      <>
+        <p>
+          <a href={link(["deliveries", id])}>{delivery.name}</a>
+        </p>
+        <Doing owner={delivery} />
+        <WantedAndSeen seen={delivery} readAt={at} />
+        <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
+        <Arrivals pipeline={pipeline} delivery={delivery}>
           <p>
-            <a href={link(["deliveries", id])}>{delivery.name}</a>
+            {text("start.end")}{" "}
+            <a href={link(["pipelines", pipeline.id])}>{`${textOf("one", "pipeline")} ${pipeline.name}`}</a>,{" "}
+            <a href={link(["deliveries", id])}>{`${textOf("one", "delivery")} ${delivery.name}`}</a>
           </p>
-          <Doing owner={delivery} />
-          <WantedAndSeen seen={delivery} readAt={at} />
-          <Tasks tasks={delivery.tasks} kind="deliveries" id={id} name={delivery.name} />
-          <Arrivals pipeline={pipeline} delivery={delivery}>
-            <p>
-              {text("start.end")}{" "}
-              <a href={link(["pipelines", pipeline.id])}>{`${textOf("one", "pipeline")} ${pipeline.name}`}</a>,{" "}
-              <a href={link(["deliveries", id])}>{`${textOf("one", "delivery")} ${delivery.name}`}</a>
-            </p>
-          </Arrivals>
-        </>
-      )}
-    </Read>
-  );
-}
+        </Arrivals>
+      </>
+    )}
+  </Read>
+);
 
 interface Props {
   destination: Schemas["DestinationOutput"];
@@ -203,24 +199,22 @@ function Mapping({ provider, topics, target, change }: MappingProps) {
   );
 }
 
-function Shown({ preview }: { preview: Found }) {
-  return (
-    <Preview preview={preview}>
-      {preview.target_ddl.length > 0 && (
-        <>
-          <h3>{text("deliver.ddl")}</h3>
-          <p>{text("deliver.ddl_help")}</p>
-          {preview.target_ddl.map((one) => (
-            <Code key={one.table_name} value={one.statement} />
-          ))}
-        </>
-      )}
-      {preview.setup.map((one) => (
-        <details key={one.name}>
-          <summary>{one.name}</summary>
-          <Code value={one.document} />
-        </details>
-      ))}
-    </Preview>
-  );
-}
+const Shown = ({ preview }: { preview: Found }) => (
+  <Preview preview={preview}>
+    {preview.target_ddl.length > 0 && (
+      <>
+        <h3>{text("deliver.ddl")}</h3>
+        <p>{text("deliver.ddl_help")}</p>
+        {preview.target_ddl.map((one) => (
+          <Code key={one.table_name} value={one.statement} />
+        ))}
+      </>
+    )}
+    {preview.setup.map((one) => (
+      <details key={one.name}>
+        <summary>{one.name}</summary>
+        <Code value={one.document} />
+      </details>
+    ))}
+  </Preview>
+);

@@ -26,9 +26,7 @@ type Body = NonNullable<Request_<"create_pipeline">["body"]>;
 type Check = Schemas["ReadinessCheckOutput"];
 const FEW = 10;
 
-export function PreviewStep({ source, ...props }: StepProps) {
-  return source && <Design {...props} source={source} />;
-}
+export const PreviewStep = ({ source, ...props }: StepProps) => source && <Design {...props} source={source} />;
 
 function Design({ way, source, choices, choose }: Omit<StepProps, "source"> & { source: Schemas["SourceOutput"] }) {
   const [preview, setPreview] = useState<Found>();
@@ -98,45 +96,43 @@ interface FieldsProps {
 }
 
 /** What is not known from the earlier steps. */
-function DesignFields({ name, prefix, provider, choices, change }: FieldsProps) {
-  return (
-    <>
+const DesignFields = ({ name, prefix, provider, choices, change }: FieldsProps) => (
+  <>
+    <Input
+      label={text("start.pipeline_name")}
+      location="name"
+      required
+      value={name}
+      onValue={(value) => change({ name: value })}
+    />
+    <Input
+      label={text("start.topic_prefix")}
+      help={text("start.topic_prefix_help", { prefix })}
+      location="topic_prefix"
+      required
+      spellcheck={false}
+      value={prefix}
+      onValue={(value) => change({ prefix: value })}
+    />
+    <Select
+      label={text("start.snapshot_mode")}
+      help={textOf("snapshot_help", choices.snapshot)}
+      value={choices.snapshot}
+      choices={choicesOf("snapshot_mode", SnapshotMode)}
+      onValue={(snapshot) => change({ snapshot })}
+    />
+    {provider === "postgresql" && (
       <Input
-        label={text("start.pipeline_name")}
-        location="name"
-        required
-        value={name}
-        onValue={(value) => change({ name: value })}
-      />
-      <Input
-        label={text("start.topic_prefix")}
-        help={text("start.topic_prefix_help", { prefix })}
-        location="topic_prefix"
-        required
+        label={text("start.publication")}
+        help={text("start.publication_help")}
+        location="options.publication_name"
         spellcheck={false}
-        value={prefix}
-        onValue={(value) => change({ prefix: value })}
+        value={choices.publication}
+        onValue={(publication) => change({ publication })}
       />
-      <Select
-        label={text("start.snapshot_mode")}
-        help={textOf("snapshot_help", choices.snapshot)}
-        value={choices.snapshot}
-        choices={choicesOf("snapshot_mode", SnapshotMode)}
-        onValue={(snapshot) => change({ snapshot })}
-      />
-      {provider === "postgresql" && (
-        <Input
-          label={text("start.publication")}
-          help={text("start.publication_help")}
-          location="options.publication_name"
-          spellcheck={false}
-          value={choices.publication}
-          onValue={(publication) => change({ publication })}
-        />
-      )}
-    </>
-  );
-}
+    )}
+  </>
+);
 
 /** What of the chosen tables will arrive changed, or not at all. */
 function ColumnIssues({ tables }: { tables: readonly Picked[] }) {
@@ -169,50 +165,42 @@ function useMended(refused: ApiError | undefined, body: Body): boolean {
 }
 
 /** The readiness checks that are in the way of the pipeline, or were until it was looked again. */
-function Failing({ checks, isMended }: { checks: readonly Check[]; isMended: boolean }) {
-  return (
-    <>
-      <p class="quiet">{text("ready.focus_help")}</p>
-      <div aria-live="polite">
-        <Items of={checks} class="checks">
-          {(check) =>
-            isMended ? (
-              <>
-                <Outcome status="pass" /> <strong>{check.name}</strong>
-              </>
-            ) : (
-              <ReadinessCheck check={check} />
-            )
-          }
-        </Items>
-      </div>
-    </>
-  );
-}
-
-function Shown({ preview }: { preview: Found }) {
-  return (
-    <Preview preview={preview}>
-      <Names title={plural("preview.topic", preview.topics.length)} of={preview.topics} />
-      <Names title={plural("preview.internal_topic", preview.internal_topics.length)} of={preview.internal_topics} />
-    </Preview>
-  );
-}
-
-function Names({ title, of }: { title: string; of: readonly string[] }) {
-  return (
-    <details open={of.length <= FEW}>
-      <summary>{title}</summary>
-      <Items of={of} class="lines">
-        {(topic) => <code>{topic}</code>}
+const Failing = ({ checks, isMended }: { checks: readonly Check[]; isMended: boolean }) => (
+  <>
+    <p class="quiet">{text("ready.focus_help")}</p>
+    <div aria-live="polite">
+      <Items of={checks} class="checks">
+        {(check) =>
+          isMended ? (
+            <>
+              <Outcome status="pass" /> <strong>{check.name}</strong>
+            </>
+          ) : (
+            <ReadinessCheck check={check} />
+          )
+        }
       </Items>
-    </details>
-  );
-}
+    </div>
+  </>
+);
 
-export function DeployStep({ pipeline }: StepProps) {
-  return pipeline && <Deploying pipeline={pipeline} />;
-}
+const Shown = ({ preview }: { preview: Found }) => (
+  <Preview preview={preview}>
+    <Names title={plural("preview.topic", preview.topics.length)} of={preview.topics} />
+    <Names title={plural("preview.internal_topic", preview.internal_topics.length)} of={preview.internal_topics} />
+  </Preview>
+);
+
+const Names = ({ title, of }: { title: string; of: readonly string[] }) => (
+  <details open={of.length <= FEW}>
+    <summary>{title}</summary>
+    <Items of={of} class="lines">
+      {(topic) => <code>{topic}</code>}
+    </Items>
+  </details>
+);
+
+export const DeployStep = ({ pipeline }: StepProps) => pipeline && <Deploying pipeline={pipeline} />;
 
 function Deploying({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] }) {
   const { id, name, desired_state: desired } = pipeline;

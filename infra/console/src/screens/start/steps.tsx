@@ -43,24 +43,21 @@ export function DatabaseStep({ way }: StepProps) {
   );
 }
 
-export function ReadyStep({ way, source }: StepProps) {
-  return source && <Readiness key={way.pipeline} source={source} pipelineId={way.pipeline} />;
-}
+export const ReadyStep = ({ way, source }: StepProps) =>
+  source && <Readiness key={way.pipeline} source={source} pipelineId={way.pipeline} />;
 
 export function TablesStep({ source, choices, choose }: StepProps) {
   const choosing = { picked: choices.tables, onPicked: (tables: Choices["tables"]) => choose({ tables }) };
   return source && <Tables source={source} choosing={choosing} />;
 }
 
-export function ClustersStep({ way, source }: StepProps) {
-  return (
-    <>
-      <ClusterChoice kind="stream" way={way} />
-      {way.stream && <ClusterChoice kind="connect" way={way} />}
-      {way.connect && source && <Plugin clusterId={way.connect} provider={source.provider} />}
-    </>
-  );
-}
+export const ClustersStep = ({ way, source }: StepProps) => (
+  <>
+    <ClusterChoice kind="stream" way={way} />
+    {way.stream && <ClusterChoice kind="connect" way={way} />}
+    {way.connect && source && <Plugin clusterId={way.connect} provider={source.provider} />}
+  </>
+);
 
 const CHOICES = {
   stream: { label: text("start.choose_kafka"), create: text("start.new_kafka") },
@@ -151,10 +148,8 @@ export function Saved({ pipeline }: { pipeline: Schemas["PipelineDetailOutput"] 
 }
 
 /** What a step needs that an earlier one gives, with the way there. */
-export function Missing({ way, step }: { way: Journey; step: Step }) {
-  return (
-    <Empty title={textOf("start_missing", step)}>
-      <Button label={text("start.go", { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />
-    </Empty>
-  );
-}
+export const Missing = ({ way, step }: { way: Journey; step: Step }) => (
+  <Empty title={textOf("start_missing", step)}>
+    <Button label={text("start.go", { name: textOf("start_step", step) })} onClick={() => way.to({ step })} />
+  </Empty>
+);
