@@ -57,6 +57,17 @@ class Captured:
         eventually(lambda: self.headgate.records(self.topic), lambda count: count > before, seconds=90)
         eventually(self.connector.stored)
 
+    def until_last_position_is_seen(self) -> None:
+        """Connect stores a position every two seconds. Waits until it stores no other one, and looks at that."""
+
+        def is_last() -> bool:
+            stored = self.connector.stored()
+            time.sleep(3)
+            return bool(stored) and self.connector.stored() == stored
+
+        eventually(is_last)
+        self.shown()
+
     def records(self) -> int:
         return self.headgate.records(self.topic)
 

@@ -70,6 +70,8 @@ def test_a_source_that_moves_to_a_replica_with_all_transactions_goes_on_there_wi
     headgate, source = captured.headgate, captured.source
     replicate(other, primary, captured.database.username, captured.database.password)
     before = captured.records()
+    # A later position of the first server would look like one of the other server.
+    captured.until_last_position_is_seen()
     proxy.closed()
     captured.insert()  # nobody has read this one when the failover begins
     until_replicated(other, primary)
