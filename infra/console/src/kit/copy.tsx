@@ -50,7 +50,7 @@ const PATHS: Record<string, JSX.Element> = {
   triangle: <path d="M8 1.5L15 14.5H1z" fill="currentColor" />,
   ring: <circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2.5" stroke-dasharray="22 12" />,
   bars: <path d="M5 2.5v11M11 2.5v11" stroke="currentColor" stroke-width="3" />,
-  square: <rect x="3" y="3" width="10" height="10" fill="currentColor" />,
+  square: <rect x="1.5" y="1.5" width="13" height="13" fill="currentColor" />,
   circle: <circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="1.5" />,
   dashed: (
     <circle cx="8" cy="8" r="5.5" fill="none" stroke="currentColor" stroke-width="2" stroke-dasharray="2.5 2.5" />
