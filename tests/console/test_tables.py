@@ -39,6 +39,16 @@ def test_the_verdict_on_a_table_names_the_column_that_is_not_captured_as_it_is(c
         assert opened.all_faults() == []
 
 
+def test_the_preview_of_a_pipeline_names_the_column_of_a_warning(console: Console) -> None:
+    with console.signed_in() as opened:
+        page = opened.page
+        open_preview(console, opened, "shop.paths")
+        expect(page.get_by_text("1 warning about a column")).to_be_visible()
+        expect(page.get_by_role("listitem").filter(has_text="shop.paths.around").first).to_contain_text("circle")
+        assert axe_violations(opened) == []
+        assert opened.all_faults() == []
+
+
 def test_a_publication_that_somebody_has_made_is_used(console: Console) -> None:
     sandbox = console.sandbox
     publication = sandbox.name("made").replace("-", "_")

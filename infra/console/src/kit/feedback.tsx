@@ -52,7 +52,7 @@ export const Empty = ({ title, help, leads, children }: EmptyProps) => (
   </div>
 );
 
-export function errorText(error: ApiError): string {
+function errorText(error: ApiError): string {
   if (error.code === NO_ANSWER && !error.status) return text("error.no_answer");
   if (error.code === "VERSION_MISMATCH") return text("error.changed");
   if (error.code === NO_ANSWER) return text("error.unreadable", { status: error.status });

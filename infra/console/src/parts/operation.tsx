@@ -26,7 +26,8 @@ type Done<Id extends OperationId> = Exclude<Answer<Id>, Schemas["PlanOutput"]>;
 
 /**
  * One thing that is asked for: its button waits, its error stays until the next attempt, and no attempt counts twice.
- * `busy` is the operation that is under way; `run` reads again what is on the screen, and answers null when it failed.
+ * `busy` is the operation that is under way. `run` answers null when it failed; after a change it reads again what is
+ * on the screen.
  */
 export function useAction() {
   const [busy, setBusy] = useState<OperationId | "">("");
@@ -44,7 +45,7 @@ export function useAction() {
     try {
       const received = await call(id, { key, ...request });
       keys.current.clear();
-      noteChange();
+      if (OPERATIONS[id][0] !== "GET") noteChange();
       return received as Received<Done<Id>>;
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure;

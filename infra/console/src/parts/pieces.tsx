@@ -216,7 +216,7 @@ const SCREEN_OF: Record<string, string> = {
 };
 
 /** The parts of its address; null where it has no screen. */
-export function placeOf(type: string, id: string): string[] | null {
+function placeOf(type: string, id: string): string[] | null {
   const screen = SCREEN_OF[type];
   return screen ? [screen, id] : null;
 }
