@@ -29,7 +29,7 @@ from chalicelib.kit.pages import Page, sorted_page
 from chalicelib.services.clusters import ClusterService
 from chalicelib.services.connectors.workers import fault_of_version
 from chalicelib.services.live_reads import LiveReads
-from chalicelib.services.registered import RegisteredInput
+from chalicelib.services.registered import RegisteredInput, retried
 from chalicelib.services.registry import Links, reference_not_found
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.connectors.deleted_clusters import DeletedClusters
@@ -82,6 +82,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         page = self.store.search(search, limit=limit, after=after)
         return page.with_items(self._with_health(page.items))
 
+    @retried
     def update(self, context: RequestContext, cluster_id: str, data: ConnectClusterInput) -> ConnectCluster:
         """Replace everything but blank secrets, and check the cluster again. The Kafka cluster that the workers run on
         now is the right one from then on; where they do not answer, the former one stays.
@@ -100,6 +101,7 @@ class ConnectClusterService(ClusterService[ConnectCluster]):
         after = self._checked(context, edited, endpoint, stream)
         return self.registry.update(transaction, context, self.store, before, after)
 
+    @retried
     def delete(self, context: RequestContext, entity_id: str) -> None:
         cluster = self._current(context, entity_id)
 

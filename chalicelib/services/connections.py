@@ -22,9 +22,9 @@ from chalicelib.domain.usage import in_use, used_by
 from chalicelib.errors import Conflict, WriteConflict
 from chalicelib.kit.pages import Page
 from chalicelib.services.connectors.outdated import OutdatedConnector, OutdatedConnectors
-from chalicelib.services.registered import RegisteredInput, RegisteredService
+from chalicelib.services.registered import RegisteredInput, RegisteredService, retried
 from chalicelib.services.system_checks import SystemChecks
-from chalicelib.services.systems import Edit, SystemService, referred_connection, retried
+from chalicelib.services.systems import Edit, SystemService, referred_connection
 from chalicelib.stores.connections import Connections
 from chalicelib.stores.documents import batch_find
 from chalicelib.stores.transaction import Transaction
@@ -85,11 +85,12 @@ class ConnectionService(RegisteredService[Connection]):
         needed, and for another place while deliveries write to this one; STATE_CONFLICT for another provider while it
         is used; StoreBusy.
         """
-        change = retried(lambda: self._update(context, connection_id, data))
+        change = self._update(context, connection_id, data)
         for service, edit in change.edits:
             service.after_edit(context, edit)
         return ConnectionChange(connection=change.after, outdated_connectors=change.outdated)
 
+    @retried
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a connection that nothing uses. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         connection = self._current(context, entity_id)
@@ -110,8 +111,8 @@ class ConnectionService(RegisteredService[Connection]):
             tested = self.system_checks.clients.open(connection.endpoint)
         return self.system_checks.test_endpoint(context, tested)
 
+    @retried
     def _update(self, context: RequestContext, connection_id: str, data: ConnectionInput) -> _Change:
-        """Raises WriteConflict when others were faster."""
         before, transaction = self._current(context, connection_id), Transaction()
         edited = self._edited(transaction, before, data)
         after = replace(edited, **before.invalidated_by(edited.endpoint))

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Generic, TypeVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from chalicelib.domain.access import RequestContext
 from chalicelib.domain.credentials import Secrets
@@ -10,18 +11,40 @@ from chalicelib.domain.plans.of_registered import Outdated, of_update
 from chalicelib.domain.plans.plan import Consequence
 from chalicelib.domain.registered import Registered
 from chalicelib.domain.search import EVERYTHING, Search
+from chalicelib.errors import StoreBusy, WriteConflict
 from chalicelib.kit.clock import Clock
 from chalicelib.kit.pages import Page
+from chalicelib.kit.retry import Retry
 from chalicelib.services.registry import NO_LINKS, Links, Registry
 from chalicelib.stores.searched import SearchedDocuments
 from chalicelib.stores.transaction import Transaction
 
 E = TypeVar("E", bound=Registered[Any])
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_AGAIN = Retry(attempts=6, first_pause=0.02, longest_pause=0.3)
 
 OutdatedAfter = Callable[[str, Registered[Any]], Sequence[Outdated] | None]
 """The pipelines and deliveries whose connectors would be outdated once an entity of this type is stored as it is; None
 when that cannot be read.
 """
+
+
+def retried(change: Callable[P, T]) -> Callable[P, T]:
+    """A change that begins anew when another write was faster that leaves it possible: see `Registry`. It raises
+    StoreBusy when others were faster each time.
+    """
+
+    @wraps(change)
+    def changed(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return _AGAIN.run(lambda _attempt: change(*args, **kwargs), on=WriteConflict)
+        except WriteConflict as conflict:
+            message = "It is written by others at this moment. Wait as long as Retry-After says, then repeat."
+            raise StoreBusy(message) from conflict
+
+    return changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +80,7 @@ class RegisteredService(Generic[E]):
         """What is looked for among those of this kind, newest first."""
         return self.store.search(search, limit=limit, after=after)
 
+    @retried
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove an entity that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         entity = self._current(context, entity_id)

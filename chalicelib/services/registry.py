@@ -23,10 +23,12 @@ from chalicelib.stores.transaction import Transaction
 
 
 class Named(Entity, Protocol):
-    """An entity with a unique name."""
+    """An entity with a unique name. `version` counts the changes that people made, `revision` all writes."""
 
     @property
     def name(self) -> str: ...
+    @property
+    def version(self) -> int: ...
 
 
 _CONNECTION_CHANGED = f"{Connections.noun}.changed"
@@ -119,14 +121,14 @@ class Registry:
         """Replace a stored entity, and commit the transaction: see `write_update`.
 
         Raises Conflict RESOURCE_IN_USE, NAME_CONFLICT, VersionMismatch; WriteConflict when a connection in the
-        transaction was written since it was read.
+        transaction was written since it was read, or the entity by nobody but a monitor or a test.
         """
         conditions: Any = {"unused": unused, "references": references, "consequences": consequences}
         after = self.write_update(transaction, context, store, before, after, **conditions)
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            raise self._update_error(context, store, after, conflict, unused=unused) from conflict
+            raise self._update_error(context, store, before, after, conflict, unused=unused) from conflict
         return after
 
     def write_update(
@@ -192,7 +194,7 @@ class Registry:
         """Remove an entity that nothing refers to, and commit the transaction.
 
         Raises Conflict RESOURCE_IN_USE, VersionMismatch, NotFound; WriteConflict when a connection in the transaction
-        was written since it was read.
+        was written since it was read, or the entity by nobody but a monitor or a test.
         """
         store.remove(transaction, entity)
         self.release_name(transaction, store, entity)
@@ -208,7 +210,7 @@ class Registry:
         try:
             transaction.commit()
         except WriteConflict as conflict:
-            raise self._delete_error(context, store, entity.id, conflict) from conflict
+            raise self._delete_error(context, store, entity, conflict) from conflict
 
     def unlink(self, transaction: Transaction, entity_id: str, links: Links) -> None:
         """Release the claims and count down the references of an entity that is being removed."""
@@ -254,26 +256,38 @@ class Registry:
         return _create_error(store, label, links.codes)
 
     def _update_error(
-        self, context: RequestContext, store: Documents[N], entity: N, conflict: WriteConflict, *, unused: bool
+        self,
+        context: RequestContext,
+        store: Documents[N],
+        before: N,
+        after: N,
+        conflict: WriteConflict,
+        *,
+        unused: bool,
     ) -> HeadgateError:
         label = conflict.label
         if _is_of_a_connection(store, conflict):
             return conflict
-        if unused and store.references(entity.id):
-            return self.usage.in_use(store.noun, entity.id)
+        if unused and store.references(after.id):
+            return self.usage.in_use(store.noun, after.id)
         if label == "name":
-            return self.name_conflict(store, entity)
+            return self.name_conflict(store, after)
+        if _is_observed(before, store.find(before.id)):
+            return conflict
         return reference_not_found(_noun_of(label)) if label.endswith(".missing") else _changed(context)
 
     def _delete_error(
-        self, context: RequestContext, store: Documents[Any], entity_id: str, conflict: WriteConflict
+        self, context: RequestContext, store: Documents[N], entity: N, conflict: WriteConflict
     ) -> HeadgateError:
         if _is_of_a_connection(store, conflict):
             return conflict
-        if store.find(entity_id) is None:
+        stored = store.find(entity.id)
+        if stored is None:
             return NotFound(f"There is no {store.noun} with this id.")
-        if store.references(entity_id):
-            return self.usage.in_use(store.noun, entity_id)
+        if store.references(entity.id):
+            return self.usage.in_use(store.noun, entity.id)
+        if _is_observed(entity, stored):
+            return conflict
         return _changed(context)
 
 
@@ -321,6 +335,11 @@ def name_conflict(noun: str, holder: UsedBy | None) -> Conflict:
 def _is_of_a_connection(store: Documents[Any], conflict: WriteConflict) -> bool:
     """Whether the connection that an entity of this kind points at was written meanwhile: it is tried again."""
     return _CONNECTION_CHANGED in conflict.labels and store.noun != Connections.noun
+
+
+def _is_observed(read: Named, stored: Named | None) -> bool:
+    """Whether only what Headgate has found was written since it was read: whoever changes it need not read it again."""
+    return stored is not None and stored.version == read.version and stored.revision != read.revision
 
 
 def _noun_of(label: str) -> str:

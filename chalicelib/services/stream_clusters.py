@@ -11,7 +11,7 @@ from chalicelib.domain.cluster import MetricsProvider, StreamCluster
 from chalicelib.domain.endpoint import OpenedEndpoint
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.clusters import ClusterService
-from chalicelib.services.registered import RegisteredInput
+from chalicelib.services.registered import RegisteredInput, retried
 from chalicelib.stores.transaction import Transaction
 
 
@@ -36,6 +36,7 @@ class StreamClusterService(ClusterService[StreamCluster]):
         cluster = self._checked(context, built, self.clients.open(built.endpoint, data.secrets))
         return self.registry.create(transaction, context, self.store, cluster)
 
+    @retried
     def update(self, context: RequestContext, cluster_id: str, data: StreamClusterInput) -> StreamCluster:
         """Replace everything but blank secrets, and check the cluster again.
 

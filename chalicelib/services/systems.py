@@ -4,7 +4,6 @@ One that points at a connection has copies of the connection's address and crede
 no connection. The connection names it in the same transaction (`infra/decisions/032-connections.md`).
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -16,19 +15,15 @@ from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import ConnectedSystem
 from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.domain.usage import used_by
-from chalicelib.errors import NotFound, StoreBusy, WriteConflict
+from chalicelib.errors import NotFound
 from chalicelib.kit.pages import Page
-from chalicelib.kit.retry import Retry
-from chalicelib.services.registered import RegisteredInput, RegisteredService
+from chalicelib.services.registered import RegisteredInput, RegisteredService, retried
 from chalicelib.services.registry import reference_not_found
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.connections import Connections
 from chalicelib.stores.transaction import Transaction
 
 S = TypeVar("S", bound=ConnectedSystem[Any])
-T = TypeVar("T")
-
-_AGAIN = Retry(attempts=6, first_pause=0.02, longest_pause=0.3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +53,6 @@ class Edit(Generic[S]):
         return bool(self.before.address.identity != self.after.address.identity)
 
 
-def retried(change: Callable[[], T]) -> T:
-    """What the change returns, begun anew when another one of the same connection was faster. Raises StoreBusy when
-    others were faster each time.
-    """
-    try:
-        return _AGAIN.run(lambda _attempt: change(), on=WriteConflict)
-    except WriteConflict as conflict:
-        message = "Others change the same connection at this moment. Wait as long as Retry-After says, then repeat."
-        raise StoreBusy(message) from conflict
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemService(RegisteredService[S]):
     """Create, read, change, delete and test the systems of one kind."""
@@ -93,12 +77,13 @@ class SystemService(RegisteredService[S]):
     def create(self, context: RequestContext, data: SystemInput) -> S:
         """Register a system. Raises Conflict NAME_CONFLICT; Invalid or Conflict when it cannot use its connection."""
 
+        @retried
         def create() -> S:
             transaction = Transaction()
             system = self.completed(self._new(transaction, context, data))
             return self.registry.create(transaction, context, self.store, system)
 
-        return retried(create)
+        return create()
 
     def update(self, context: RequestContext, system_id: str, data: SystemInput) -> S:
         """Replace everything but blank secrets. Results of checks of another address or account are removed, and a
@@ -108,6 +93,7 @@ class SystemService(RegisteredService[S]):
         Conflict when it cannot use its connection.
         """
 
+        @retried
         def update() -> Edit[S]:
             before, transaction = self._current(context, system_id), Transaction()
             edit = self.edit(transaction, before, self.completed(self._replaced(transaction, before, data)))
@@ -116,7 +102,7 @@ class SystemService(RegisteredService[S]):
             stored = self.registry.update(transaction, context, self.store, before, edit.after, **conditions)
             return replace(edit, after=stored)
 
-        edit = retried(update)
+        edit = update()
         self.after_edit(context, edit)
         return self._as_of_now(edit.after)
 
@@ -148,12 +134,13 @@ class SystemService(RegisteredService[S]):
     def delete(self, context: RequestContext, entity_id: str) -> None:
         """Remove a system that nothing refers to. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
 
+        @retried
         def delete() -> None:
             system = self._current(context, entity_id)
             self.registry.delete(context, self.store, system, also=self._write_deletion)
 
         try:
-            retried(delete)
+            delete()
         except NotFound:
             # An earlier deletion may have ended before all that is stored elsewhere was removed.
             self.on_deleted(context, entity_id)

@@ -72,7 +72,7 @@ def test_of_two_changes_at_once_one_is_refused(app: InProcessApp, if_match: int 
         if point.writes and not writes:
             writes.append(point)
             transaction = Transaction()
-            app.services.stores.resources.sources.save(transaction, replace(source, description="the other"))
+            app.services.stores.resources.sources.save(transaction, replace(source, description="the other", version=2))
             transaction.commit()
         return send()
 

@@ -10,7 +10,7 @@ from chalicelib.domain.database import SslMode
 from chalicelib.domain.destination import Destination
 from chalicelib.domain.health import HealthStatus
 from chalicelib.domain.source import Source
-from chalicelib.errors import Conflict, Invalid, NotFound
+from chalicelib.errors import Conflict, HeadgateError, Invalid, NotFound, VersionMismatch
 from chalicelib.kit.ids import new_id
 from chalicelib.kit.masking import Secret
 from tests.support.apps.in_process_app import InProcessApp
@@ -187,3 +187,35 @@ def test_without_stored_secrets_none_is_asked_for_again(app: InProcessApp) -> No
     bare = replace(changed_input(app.source()), name="bare", secrets={})
     source = app.services.sources.create(app.context(), bare)
     assert edited(app, source, secrets={}, host="elsewhere.example.com").address.host == "elsewhere.example.com"
+
+
+@pytest.mark.parametrize("if_match", [None, 1])
+def test_a_change_succeeds_although_a_test_of_it_ends_at_the_same_moment(app: InProcessApp, if_match: int) -> None:
+    made, sources = app.source(), app.services.sources
+    app.interceptor.before_first_write(lambda: sources.test(app.context(), made.id))
+    changed = sources.update(app.context(if_match=if_match), made.id, changed_input(made, name="renamed"))
+    app.interceptor.unwatch()
+    assert (changed.name, changed.version) == ("renamed", 2)
+    assert changed.last_test is not None
+
+
+def test_a_deletion_succeeds_although_a_test_ends_at_the_same_moment(app: InProcessApp) -> None:
+    made, sources = app.source(), app.services.sources
+    app.interceptor.before_first_write(lambda: sources.test(app.context(), made.id))
+    sources.delete(app.context(if_match=1), made.id)
+    app.interceptor.unwatch()
+    with pytest.raises(NotFound):
+        sources.get(made.id)
+
+
+@pytest.mark.parametrize(("if_match", "error"), [(None, Conflict), (1, VersionMismatch)])
+def test_a_change_is_refused_when_somebody_changes_it_at_the_same_moment(
+    app: InProcessApp, if_match: int | None, error: type[HeadgateError]
+) -> None:
+    made, sources = app.source(), app.services.sources
+    app.interceptor.before_first_write(lambda: edited(app, made, username="other"))
+    with pytest.raises(error):
+        sources.update(app.context(if_match=if_match), made.id, changed_input(made, name="renamed"))
+    app.interceptor.unwatch()
+    stored = sources.get(made.id)
+    assert (stored.name, stored.address.username, stored.version) == (made.name, "other", 2)

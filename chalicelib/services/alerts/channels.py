@@ -30,6 +30,7 @@ from chalicelib.notify.contract import (
 from chalicelib.notify.errors import error
 from chalicelib.notify.registry import PROVIDERS
 from chalicelib.services.alerts.channel_states import ChannelState, channel_state
+from chalicelib.services.registered import retried
 from chalicelib.services.registry import Registry
 from chalicelib.services.user_limits import UserLimits
 from chalicelib.stores.alerts.group import AlertStores
@@ -86,6 +87,7 @@ class ChannelService:
         )
         return self.registry.create(transaction, context, self.stores.channels, channel)
 
+    @retried
     def update(self, context: RequestContext, channel_id: str, values: ChannelValues, secrets: Secrets) -> Channel:
         """Replace everything but blank secrets. The provider stays.
 
@@ -117,6 +119,7 @@ class ChannelService:
         saved = self.registry.update(transaction, context, self.stores.channels, before, after)
         return self._with_deliveries([saved])[0]
 
+    @retried
     def delete(self, context: RequestContext, channel_id: str) -> None:
         """Remove a channel that no rule names. Raises NotFound, VersionMismatch, Conflict RESOURCE_IN_USE."""
         channel, transaction = self._current(context, channel_id), Transaction()
