@@ -73,12 +73,12 @@ class RegisteredService(Generic[E]):
     clock: Clock
 
     def get(self, entity_id: str) -> E:
-        """The entity; raises NotFound."""
-        return self.store.get(entity_id)
+        """The entity; its health is not known when its monitor has not looked for too long. Raises NotFound."""
+        return self._as_of_now(self.store.get(entity_id))
 
     def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[E]:
-        """What is looked for among those of this kind, newest first."""
-        return self.store.search(search, limit=limit, after=after)
+        """The same of what is looked for among those of this kind, newest first."""
+        return self.store.search(search, limit=limit, after=after).map(self._as_of_now)
 
     @retried
     def delete(self, context: RequestContext, entity_id: str) -> None:
@@ -95,6 +95,9 @@ class RegisteredService(Generic[E]):
         if before.endpoint == after.endpoint:
             return ()
         return tuple(of_update(self.outdated_after(self.store.noun, after)))
+
+    def _as_of_now(self, entity: E) -> E:
+        return replace(entity, health=entity.health.as_of(self.clock()))
 
     def _current(self, context: RequestContext, entity_id: str) -> E:
         """The entity that is about to be changed. Raises NotFound, VersionMismatch."""

@@ -13,10 +13,8 @@ from chalicelib.domain.connection import Connection, ConnectionReference
 from chalicelib.domain.connection_checks import TestResult
 from chalicelib.domain.endpoint import Endpoint
 from chalicelib.domain.registered import ConnectedSystem
-from chalicelib.domain.search import EVERYTHING, Search
 from chalicelib.domain.usage import used_by
 from chalicelib.errors import NotFound
-from chalicelib.kit.pages import Page
 from chalicelib.services.registered import RegisteredInput, RegisteredService, retried
 from chalicelib.services.registry import reference_not_found
 from chalicelib.services.system_checks import SystemChecks
@@ -62,17 +60,6 @@ class SystemService(RegisteredService[S]):
 
     connections: Connections
     system_checks: SystemChecks
-
-    def get(self, entity_id: str) -> S:
-        """The system; its health is not known when its monitor has not looked for too long. Raises NotFound."""
-        return self._as_of_now(self.store.get(entity_id))
-
-    def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[S]:
-        """The same of what is looked for, newest first."""
-        return self.store.search(search, limit=limit, after=after).map(self._as_of_now)
-
-    def _as_of_now(self, system: S) -> S:
-        return replace(system, health=system.health.as_of(self.clock()))
 
     def create(self, context: RequestContext, data: SystemInput) -> S:
         """Register a system. Raises Conflict NAME_CONFLICT; Invalid or Conflict when it cannot use its connection."""

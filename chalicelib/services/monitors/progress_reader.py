@@ -1,14 +1,15 @@
 """Measures how the connectors of a Connect cluster move: one look at the offsets in Kafka for all of them."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing
-from dataclasses import dataclass, field
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.cluster import ConnectCluster, MetricsProvider, StreamCluster
 from chalicelib.domain.connectors.memory import DesiredConnector
 from chalicelib.domain.connectors.watched import watched_connector
+from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.history import HistoryKind, Sample, Series, metric_sample
 from chalicelib.domain.monitoring.lock_waits import with_lock_wait
 from chalicelib.domain.monitoring.offsets import Offsets
@@ -23,7 +24,7 @@ from chalicelib.domain.monitoring.progress import (
 from chalicelib.domain.monitoring.watched_connector import WatchedConnector, progress_facts
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.domain.timing import MINUTE, ONCE_A_MINUTE
-from chalicelib.errors import HeadgateError, StoreUnavailable
+from chalicelib.errors import HeadgateError, StoreUnavailable, WriteConflict
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.owner import ConnectorOwner
@@ -66,8 +67,8 @@ class ProgressReader:
         already measured it in this period. `statuses` are what Connect has just answered, None when it could not be
         read.
 
-        Empty when the stream cluster has no metrics provider, None when its brokers cannot be read. Raises
-        StoreUnavailable.
+        Empty when the stream cluster has no metrics provider, None when its brokers cannot be read. Whether they can
+        is the health of the stream cluster. Raises StoreUnavailable.
         """
         stream = self._measured_stream(cluster.stream_cluster_id, now)
         if stream is None:
@@ -84,7 +85,11 @@ class ProgressReader:
             raise
         except HeadgateError as failure:
             self.store.write_failure(cluster.id, failure.message, now)
+            # Without time left it says nothing about the brokers: their health gets old.
+            health = stream.health if deadline.passed else HealthRecord.unhealthy(now, failure.code, failure.message)
+            self._note_health(stream, health)
             return None
+        self._note_health(stream, HealthRecord.healthy(now))
         for name, connector in connectors.items():
             facts, running = progress_facts(connector, offsets), _runs(statuses, name)
             measured[name] = after_measurement(measured.get(name), connector, facts, running, now)
@@ -105,6 +110,13 @@ class ProgressReader:
             self._unmeasured[stream_id] = now
             return None
         return stream
+
+    def _note_health(self, stream: StreamCluster, health: HealthRecord) -> None:
+        """Store what a look at the brokers says about them, where it has changed, or before it is too old."""
+        watched = replace(health, watched=True)
+        if stream.health.replaced_by(watched):
+            with suppress(WriteConflict):  # somebody changes it: the next look says it again
+                self.streams.save_alone(replace(stream, health=watched))
 
     def _waiting(
         self,
@@ -136,9 +148,10 @@ class ProgressReader:
                 groups[connector.group] = connector.topics
             else:
                 topics |= set(connector.all_topics)
-        if not topics and not groups:
-            return Offsets()
         with closing(self.clients.kafka(stream)) as kafka:
+            if not topics and not groups:
+                kafka.cluster_id(deadline)  # whether the brokers answer
+                return Offsets()
             return kafka.offsets(topics, groups, deadline)
 
     def _watched(

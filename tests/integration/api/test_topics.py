@@ -57,6 +57,7 @@ def test_cursors_lead_through_all_topics(sandbox: Sandbox) -> None:
     query, seen, cursor = f"{path(sandbox)}&fresh=true&limit=3", list[str](), ""
     while True:
         page = sandbox.admin.get(query + (f"&cursor={cursor}" if cursor else ""))
+        assert page.status_code == 200, page.text
         assert len(page.json()) <= 3
         assert is_timestamp(page.headers["X-Observed-At"])
         seen += [topic["name"] for topic in page.json()]

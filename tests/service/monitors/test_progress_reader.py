@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from chalicelib.domain.delivery import Delivery
+from chalicelib.domain.health import HealthRecord, HealthStatus
 from chalicelib.domain.monitoring.metrics import NOT_KNOWN, Metrics
 from chalicelib.domain.monitoring.progress import Progress, ProgressLook
 from chalicelib.domain.observation import ObservedState
@@ -11,7 +12,7 @@ from chalicelib.domain.pipeline import Pipeline
 from chalicelib.kit.clock import Deadline
 from tests.support.apps.call_interceptor import Side
 from tests.support.apps.in_process_app import InProcessApp
-from tests.support.apps.measured_brokers import delivery, metrics, pipeline
+from tests.support.apps.measured_brokers import delivery, metrics, pipeline, register_measured_brokers
 
 __all__ = ["delivery", "pipeline"]
 ALL_OF_A_LOOK = {"metadata": 1, "list_offsets": 2, "find_coordinator": 1, "offset_fetch": 1, "describe_groups": 1}
@@ -183,6 +184,51 @@ def test_brokers_that_cannot_be_read_leave_what_is_known_and_say_why_when_it_get
     assert "The brokers did not answer" in str(found.notice)
 
 
+def stream_health(app: InProcessApp) -> HealthRecord:
+    return app.services.stream_clusters.get(app.cluster.stream_cluster_id).health
+
+
+def test_the_health_of_the_brokers_is_what_the_last_look_has_found(app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(app, after=300)
+    assert (stream_health(app).status, stream_health(app).checked_at) == (HealthStatus.HEALTHY, app.clock())
+    app.kafka.refuse()
+    try:
+        measure(app)
+    finally:
+        app.kafka.accept()
+    error = stream_health(app).last_error
+    assert (stream_health(app).status, error and error.code) == (HealthStatus.UNHEALTHY, "STREAM_UNAVAILABLE")
+    assert app.services.overview.read().stream_clusters["UNHEALTHY"] == 1
+    measure(app)
+    assert stream_health(app).status is HealthStatus.HEALTHY
+    app.clock.advance(600)
+    seen = app.services.pipelines.detail(pipeline.id).stream_cluster.health
+    assert (seen, seen.status) == (stream_health(app), HealthStatus.UNKNOWN)
+    assert app.services.overview.read().stream_clusters["UNKNOWN"] == 1
+
+
+def test_brokers_are_looked_at_before_anything_runs_on_them(app: InProcessApp) -> None:
+    register_measured_brokers(app)
+    app.tick()
+    assert stream_health(app).watched
+    app.kafka.refuse()
+    try:
+        assert measure(app) is None
+    finally:
+        app.kafka.accept()
+    assert stream_health(app).status is HealthStatus.UNHEALTHY
+    assert measure(app) == {}
+    assert stream_health(app).status is HealthStatus.HEALTHY
+
+
+def test_a_look_without_time_says_nothing_about_the_brokers(app: InProcessApp, pipeline: Pipeline) -> None:
+    measure(app)
+    before = stream_health(app)
+    app.clock.advance(30)
+    app.services.progress_reader.measure(app.cluster, {}, None, Deadline.after(0), app.clock())
+    assert stream_health(app) == before
+
+
 def test_all_connectors_are_measured_with_one_session_at_the_brokers(app: InProcessApp, delivery: Delivery) -> None:
     app.deployed_pipeline()
     app.kafka.calls.clear()
@@ -219,6 +265,8 @@ def test_a_resource_that_this_process_has_read_is_not_read_again(app: InProcessA
         measure(app)
         return sum(one.operation == "BatchGetItem" for one in app.interceptor.unwatch())
 
+    # Not about a minute's end, when the history reads one row more.
+    app.clock.advance(-app.clock().timestamp() % 60 + 15)
     app.restart()
     app.services.clients.connect(app.cluster)
     app.services.stores.connectors.observations.read([app.cluster.id])

@@ -18,18 +18,10 @@ import { text, textOf } from "../texts/text.ts";
 export type Stream = Schemas["StreamClusterOutput"];
 export type Connect = Schemas["ConnectClusterOutput"];
 
-/** Nobody looks at Kafka by the minute: what was found says little later on. Of Connect the server says when it is old. */
-export function ClusterState({ cluster, readAt }: { cluster: Stream | Connect; readAt: number | undefined }) {
-  const isWatched = "base_url" in cluster;
-  return (
-    <State
-      observed={cluster.status}
-      observedAt={isWatched ? null : cluster.last_checked_at}
-      readAt={readAt}
-      isTimeless={isWatched}
-    />
-  );
-}
+/** The server says when what was found is too old. */
+export const ClusterState = ({ cluster, readAt }: { cluster: Stream | Connect; readAt: number | undefined }) => (
+  <State observed={cluster.status} observedAt={null} readAt={readAt} isTimeless />
+);
 
 export function Clusters() {
   const streams = useLive("list_stream_clusters");
