@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.console.console import Console, axe_violations
 from tests.console.screens import SCREENS
+from tests.support.api_assertions import UNKNOWN_ID
 from tests.support.chromium import Visit
 
 NARROW = 320
@@ -56,6 +57,22 @@ def test_a_time_says_in_which_zone_it_is(console: Console) -> None:
     with console.signed_in(timezone_id="Asia/Tokyo", locale="en-GB") as opened:
         console.go(opened, SCREENS["changes"](console.sandbox))
         expect(opened.page.locator("tbody time").first).to_have_text(re.compile(r"GMT\+9$"))
+
+
+def test_the_form_of_a_maintenance_says_in_which_zone_its_times_are(console: Console) -> None:
+    with console.signed_in(timezone_id="Asia/Tokyo") as opened:
+        console.go(opened, "maintenance/new")
+        expect(opened.page.get_by_label("From")).to_have_accessible_description(re.compile("Asia/Tokyo"))
+
+
+@pytest.mark.parametrize("kind", ["pipelines", "sources", "alerts"])
+def test_what_is_gone_leads_to_what_there_is(console: Console, kind: str) -> None:
+    with console.signed_in() as opened:
+        page = opened.page
+        page.goto(f"{console.url}/console#/{kind}/{UNKNOWN_ID}")
+        page.get_by_role("link", name="Show what there is").click()
+        expect(page).to_have_url(re.compile(rf"#/{kind}$"))
+        expect(page.get_by_role("link", name="Show what there is")).to_have_count(0)
 
 
 def widths(opened: Visit) -> list[str]:

@@ -7,6 +7,7 @@ import { type Answer, type ApiError, NO_ANSWER, type OperationId, type Query, ty
 import { type Known, type Live, useLive, type Watch } from "../api/live.ts";
 import { text } from "../texts/text.ts";
 import { Button, Copy } from "./copy.tsx";
+import { link, place } from "./router.ts";
 import { duration, sinceRead } from "./units.ts";
 
 /** Lines in the place of what is being read; shown after a moment only, since most answers come before. */
@@ -86,6 +87,16 @@ export const Failed = ({ error, words = errorText(error), onRetry }: FailedProps
   </div>
 );
 
+/** The same in the place of a whole screen; from something that is gone a link leads to those that are there. */
+const NotRead = (props: FailedProps) => (
+  <>
+    <Failed {...props} />
+    {props.error.code === "NOT_FOUND" && place.value.parts.length > 1 && (
+      <a href={link(place.value.parts.slice(0, 1))}>{text("error.list")}</a>
+    )}
+  </>
+);
+
 interface LoadedProps<T> {
   known: Known<T> & { refresh?: () => void };
   lines?: number | undefined;
@@ -96,7 +107,7 @@ interface LoadedProps<T> {
 export function Loaded<T>({ known, lines, children }: LoadedProps<T>) {
   const { data, error, at } = known;
   if (data === undefined) {
-    return error ? <Failed error={error} onRetry={known.refresh} /> : <Waiting lines={lines} />;
+    return error ? <NotRead error={error} onRetry={known.refresh} /> : <Waiting lines={lines} />;
   }
   return (
     <>

@@ -29,13 +29,19 @@ export function addressOf({ config }: Pick<Registered, "config">): string {
   return `${config.host}${config.port ? `:${config.port}` : ""}/${config.database_name}`;
 }
 
+interface HealthProps {
+  status: Registered["status"];
+  checkedAt: string | null;
+  readAt: number | undefined;
+}
+
 /** The state of a server. It is looked at once a minute: what was seen long before says nothing about now. */
-function Health({ one, readAt }: { one: Registered; readAt: number | undefined }) {
-  const seconds = age(one.last_health_check_at);
-  const isOld = one.status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
+export function Health({ status, checkedAt, readAt }: HealthProps) {
+  const seconds = age(checkedAt);
+  const isOld = status !== "UNKNOWN" && (seconds === null || seconds > OLD_AFTER);
   return spaced(
-    <State observed={isOld ? "UNKNOWN" : one.status} observedAt={null} readAt={readAt} isTimeless />,
-    isOld && text("state.last_known", { state: textOf("state", one.status) }),
+    <State observed={isOld ? "UNKNOWN" : status} observedAt={null} readAt={readAt} isTimeless />,
+    isOld && text("state.last_known", { state: textOf("state", status) }),
   );
 }
 
@@ -58,7 +64,7 @@ export function RegisteredScreen<One extends Registered>({ kind, known, tabs }: 
             <h1>{one.name}</h1>
             {one.description && <p>{one.description}</p>}
             <p>
-              <Health one={one} readAt={known.at} />
+              <Health status={one.status} checkedAt={one.last_health_check_at} readAt={known.at} />
             </p>
             {one.last_error && (
               <p class="failed">
@@ -187,7 +193,10 @@ export function SystemList<Row>({ kind, columns }: ListProps<Row>) {
 function columns(kind: Kind, readAt: number | undefined): Column<Registered>[] {
   return [
     [text("column.name"), (row) => <a href={link([kind, row.id])}>{row.name}</a>],
-    [text("column.state"), (row) => <Health one={row} readAt={readAt} />],
+    [
+      text("column.state"),
+      (row) => <Health status={row.status} checkedAt={row.last_health_check_at} readAt={readAt} />,
+    ],
     [text("registered.looked_at"), (row) => <When time={row.last_health_check_at} />],
     [text("column.reason"), (row) => row.last_error?.message ?? ""],
     [text("registered.address"), (row) => spaced(textOf("provider", row.provider), <code>{addressOf(row)}</code>)],

@@ -8,9 +8,9 @@ import { Items } from "../kit/table.tsx";
 import { ConfirmButton } from "../parts/actions.tsx";
 import { Outcome } from "../parts/checks.tsx";
 import { type FactRow, Facts, Heading, spaced, When } from "../parts/pieces.tsx";
-import { SecretsAndEnd } from "../parts/registered.tsx";
+import { Health, SecretsAndEnd } from "../parts/registered.tsx";
 import { plural, text, textOf } from "../texts/text.ts";
-import { ClusterState, type Connect, ConnectForm, type Stream, StreamForm } from "./clusters.tsx";
+import { type Connect, ConnectForm, type Stream, StreamForm } from "./clusters.tsx";
 import type { ScreenProps } from "./routes.tsx";
 
 export function Cluster({ rest }: ScreenProps) {
@@ -65,7 +65,7 @@ function Shown({ cluster, broker, readAt }: ShownProps) {
     <>
       <Heading type={type} name={cluster.name} />
       <p class="facts">
-        <ClusterState cluster={cluster} readAt={readAt} />
+        <Health status={cluster.status} checkedAt={cluster.last_checked_at} readAt={readAt} />
         <span>
           {text("cluster.checked")} <When time={cluster.last_checked_at} />
         </span>

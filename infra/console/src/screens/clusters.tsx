@@ -11,17 +11,13 @@ import { link } from "../kit/router.ts";
 import { type Column, Table } from "../kit/table.tsx";
 import { choicesOf, type Look, LookedFields, NewLink, useChoices, useFields } from "../parts/fields.tsx";
 import { ActionForm } from "../parts/operation.tsx";
-import { State, When } from "../parts/pieces.tsx";
+import { When } from "../parts/pieces.tsx";
+import { Health } from "../parts/registered.tsx";
 import { SecretFields } from "../parts/system_form.tsx";
 import { text, textOf } from "../texts/text.ts";
 
 export type Stream = Schemas["StreamClusterOutput"];
 export type Connect = Schemas["ConnectClusterOutput"];
-
-/** The server says when what was found is too old. */
-export const ClusterState = ({ cluster, readAt }: { cluster: Stream | Connect; readAt: number | undefined }) => (
-  <State observed={cluster.status} observedAt={null} readAt={readAt} isTimeless />
-);
 
 export function Clusters() {
   const streams = useLive("list_stream_clusters");
@@ -66,7 +62,7 @@ function Listed<Cluster>({ kind, known, columns }: ListedProps<Cluster>) {
 function columnsOf<Row extends Stream | Connect>(readAt: number | undefined, more: Column<Row>[]): Column<Row>[] {
   return [
     [text("column.name"), (row) => <a href={link(["clusters", row.id])}>{row.name}</a>],
-    [text("column.state"), (row) => <ClusterState cluster={row} readAt={readAt} />],
+    [text("column.state"), (row) => <Health status={row.status} checkedAt={row.last_checked_at} readAt={readAt} />],
     [text("cluster.checked"), (row) => <When time={row.last_checked_at} />],
     ...more,
     [text("cluster.last_error"), (row) => <Troubles cluster={row} />],

@@ -96,6 +96,7 @@ function PlanForm() {
     connect_cluster_ids: useChoices("list_connect_clusters"),
   };
   const title = text("maintenance.create");
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const asked = { operation: "create_maintenance", request, onDone: done, onCancel: back } as const;
   return (
     <>
@@ -103,7 +104,7 @@ function PlanForm() {
       <p>{text("maintenance.help")}</p>
       <ActionForm {...asked} submit={title}>
         <Input {...bind("name")} required />
-        <Input {...bind("from")} type="datetime-local" required />
+        <Input {...bind("from")} type="datetime-local" required help={text("maintenance.zone", { zone })} />
         <Input {...bind("until")} type="datetime-local" required />
         <TextArea {...bind("reason")} rows={2} />
         <h2>{text("maintenance.scope")}</h2>
