@@ -1,9 +1,9 @@
 """What people register: the fields that clusters, connections, sources and destinations have in common."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from chalicelib.domain.addresses import Address, SystemAddress
 from chalicelib.domain.connection_checks import TestResult
@@ -35,6 +35,10 @@ class Registered(Labelled, Generic[A]):
     def endpoint(self) -> Endpoint[A]:
         """What it connects to."""
         return Endpoint(self.address, self.credentials)
+
+    def as_of(self, now: datetime) -> Self:
+        """The same with the health that is known now: see `HealthRecord.as_of`."""
+        return replace(self, health=self.health.as_of(now))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -188,13 +188,12 @@ class PipelineService(ConnectorService[Pipeline]):
         deps = self.connector.load_dependencies(stored, deliveries.items)
         pipeline = with_notice(self.connector, self._latest(stored, deps), deps, self.OUTDATED)
         workers, views = require_found(deps.connect_cluster), {stored.connect_cluster_id: deps.view}
-        source, stream = require_found(deps.source), require_found(deps.stream_cluster)
         now = self.lifecycle.clock()
         observed = map(deps.targets.explain, self.observation_reader.latest(deliveries.items, views, deps.progress))
         return PipelineDetail(
             pipeline=pipeline,
-            source=replace(source, health=source.health.as_of(now)),
-            stream_cluster=replace(stream, health=stream.health.as_of(now)),
+            source=require_found(deps.source).as_of(now),
+            stream_cluster=require_found(deps.stream_cluster).as_of(now),
             connect_cluster=deps.view.on(workers, now),
             config=public_config(self.connector.config(pipeline, deps).config),
             deliveries=deliveries.with_items(tuple(observed)),

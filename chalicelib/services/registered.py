@@ -32,8 +32,8 @@ when that cannot be read.
 
 
 def retried(change: Callable[P, T]) -> Callable[P, T]:
-    """A change that begins anew when another write was faster that leaves it possible: see `Registry`. It raises
-    StoreBusy when others were faster each time.
+    """A change that begins anew after a WriteConflict, when what it has read was written meanwhile. The `Registry` says
+    which writes those are. It raises StoreBusy when that happened each time.
     """
 
     @wraps(change)
@@ -41,7 +41,7 @@ def retried(change: Callable[P, T]) -> Callable[P, T]:
         try:
             return _AGAIN.run(lambda _attempt: change(*args, **kwargs), on=WriteConflict)
         except WriteConflict as conflict:
-            message = "It is written by others at this moment. Wait as long as Retry-After says, then repeat."
+            message = "Others write it at this moment. Wait as long as Retry-After says, then repeat."
             raise StoreBusy(message) from conflict
 
     return changed
@@ -74,11 +74,12 @@ class RegisteredService(Generic[E]):
 
     def get(self, entity_id: str) -> E:
         """The entity; its health is not known when its monitor has not looked for too long. Raises NotFound."""
-        return self._as_of_now(self.store.get(entity_id))
+        return self.store.get(entity_id).as_of(self.clock())
 
     def list(self, *, limit: int, after: str | None, search: Search = EVERYTHING) -> Page[E]:
         """The same of what is looked for among those of this kind, newest first."""
-        return self.store.search(search, limit=limit, after=after).map(self._as_of_now)
+        now = self.clock()
+        return self.store.search(search, limit=limit, after=after).map(lambda entity: entity.as_of(now))
 
     @retried
     def delete(self, context: RequestContext, entity_id: str) -> None:
@@ -95,9 +96,6 @@ class RegisteredService(Generic[E]):
         if before.endpoint == after.endpoint:
             return ()
         return tuple(of_update(self.outdated_after(self.store.noun, after)))
-
-    def _as_of_now(self, entity: E) -> E:
-        return replace(entity, health=entity.health.as_of(self.clock()))
 
     def _current(self, context: RequestContext, entity_id: str) -> E:
         """The entity that is about to be changed. Raises NotFound, VersionMismatch."""

@@ -338,7 +338,7 @@ def _is_of_a_connection(store: Documents[Any], conflict: WriteConflict) -> bool:
 
 
 def _is_observed(read: Named, stored: Named | None) -> bool:
-    """Whether only what Headgate has found was written since it was read: whoever changes it need not read it again."""
+    """Whether monitors and tests have written it since it was read, and no person has."""
     return stored is not None and stored.version == read.version and stored.revision != read.revision
 
 

@@ -91,7 +91,7 @@ class SystemService(RegisteredService[S]):
 
         edit = update()
         self.after_edit(context, edit)
-        return self._as_of_now(edit.after)
+        return edit.after.as_of(self.clock())
 
     def edit(self, transaction: Transaction, before: S, edited: S) -> Edit[S]:
         """The change to the edited system, and in the transaction what it means elsewhere."""

@@ -66,13 +66,13 @@ def test_the_form_of_a_maintenance_says_in_which_zone_its_times_are(console: Con
 
 
 @pytest.mark.parametrize("kind", ["pipelines", "sources", "alerts"])
-def test_what_is_gone_leads_to_what_there_is(console: Console, kind: str) -> None:
+def test_what_is_gone_leads_to_the_list(console: Console, kind: str) -> None:
     with console.signed_in() as opened:
         page = opened.page
         page.goto(f"{console.url}/console#/{kind}/{UNKNOWN_ID}")
-        page.get_by_role("link", name="Show what there is").click()
+        page.get_by_role("link", name="Show the list").click()
         expect(page).to_have_url(re.compile(rf"#/{kind}$"))
-        expect(page.get_by_role("link", name="Show what there is")).to_have_count(0)
+        expect(page.get_by_role("link", name="Show the list")).to_have_count(0)
 
 
 def widths(opened: Visit) -> list[str]:

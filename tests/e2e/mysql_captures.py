@@ -62,7 +62,7 @@ class Captured:
 
         def is_last() -> bool:
             stored = self.connector.stored()
-            time.sleep(3)
+            time.sleep(3)  # long enough to store another one
             return bool(stored) and self.connector.stored() == stored
 
         eventually(is_last)

@@ -5,8 +5,7 @@ that was dropped again, and goes on. So destinations are looked at as sources ar
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chalicelib.domain.addresses import DatabaseAddress
 from chalicelib.domain.connection_checks import health_after
@@ -18,11 +17,17 @@ from chalicelib.domain.monitoring.incident import origin_of
 from chalicelib.domain.monitoring.source_conditions import health_conditions
 from chalicelib.domain.monitoring.target_losses import TargetLosses, loss_conditions
 from chalicelib.domain.observation import DesiredState
-from chalicelib.errors import WriteConflict
 from chalicelib.kit.clock import Clock, Deadline
 from chalicelib.kit.log import add_to_log, get_logger
 from chalicelib.kit.randomness import shuffled
-from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
+from chalicelib.services.monitors.reports import (
+    DISPATCH_SECONDS,
+    MonitorReports,
+    Send,
+    end_watch,
+    send_looks,
+    store_health,
+)
 from chalicelib.services.monitors.target_looks import TargetLooks
 from chalicelib.services.system_checks import SystemChecks
 from chalicelib.stores.monitoring.findings import CaptureFindings
@@ -126,20 +131,13 @@ class DestinationMonitor:
                 CaptureFindings.replace(transaction, destination.id, degraded, self.clock())
 
     def _store(self, destination: Destination, health: HealthRecord) -> bool:
-        """Store the health where it has changed, or before it is too old. False when the destination was changed or
-        tested meanwhile: then this test says nothing about it.
-        """
-        health = replace(health, watched=True)
-        if not destination.health.replaced_by(health):
-            return True
-        with suppress(WriteConflict):
-            self.resources.destinations.save_alone(replace(destination, health=health))
-            if destination.health.says_the_same(health):
-                return True
+        """See `store_health`."""
+        if not store_health(self.resources.destinations, destination, health):
+            return False
+        if not destination.health.says_the_same(health):
             details = {"destination_id": destination.id, "status": health.status.value}
             get_logger().info("what a test of a destination finds has changed", extra=details)
-            return True
-        return False
+        return True
 
 
 def _is_away(destination: Destination) -> bool:

@@ -1,8 +1,8 @@
 """Measures how the connectors of a Connect cluster move: one look at the offsets in Kafka for all of them."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -24,11 +24,12 @@ from chalicelib.domain.monitoring.progress import (
 from chalicelib.domain.monitoring.watched_connector import WatchedConnector, progress_facts
 from chalicelib.domain.observation import ConnectorStatus, ReportedState
 from chalicelib.domain.timing import MINUTE, ONCE_A_MINUTE
-from chalicelib.errors import HeadgateError, StoreUnavailable, WriteConflict
+from chalicelib.errors import HeadgateError, StoreUnavailable
 from chalicelib.kit.clock import Deadline
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.owner import ConnectorOwner
 from chalicelib.services.monitors.history_recorder import HistoryRecorder
+from chalicelib.services.monitors.reports import store_health
 from chalicelib.stores.clusters import StreamClusters
 from chalicelib.stores.documents import batch_find_readable
 from chalicelib.stores.monitoring.progress import ProgressStore
@@ -87,9 +88,9 @@ class ProgressReader:
             self.store.write_failure(cluster.id, failure.message, now)
             # Without time left it says nothing about the brokers: their health gets old.
             health = stream.health if deadline.passed else HealthRecord.unhealthy(now, failure.code, failure.message)
-            self._note_health(stream, health)
+            store_health(self.streams, stream, health)
             return None
-        self._note_health(stream, HealthRecord.healthy(now))
+        store_health(self.streams, stream, HealthRecord.healthy(now))
         for name, connector in connectors.items():
             facts, running = progress_facts(connector, offsets), _runs(statuses, name)
             measured[name] = after_measurement(measured.get(name), connector, facts, running, now)
@@ -110,13 +111,6 @@ class ProgressReader:
             self._unmeasured[stream_id] = now
             return None
         return stream
-
-    def _note_health(self, stream: StreamCluster, health: HealthRecord) -> None:
-        """Store what a look at the brokers says about them, where it has changed, or before it is too old."""
-        watched = replace(health, watched=True)
-        if stream.health.replaced_by(watched):
-            with suppress(WriteConflict):  # somebody changes it: the next look says it again
-                self.streams.save_alone(replace(stream, health=watched))
 
     def _waiting(
         self,

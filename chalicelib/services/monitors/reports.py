@@ -1,4 +1,4 @@
-"""What monitors of systems have in common: how their looks are sent, and how they report."""
+"""What monitors of systems have in common: how their looks are sent, which health they store, and how they report."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from chalicelib.domain.health import HealthRecord
 from chalicelib.domain.monitoring.condition import Condition
 from chalicelib.domain.monitoring.incident import OPERATIONS
 from chalicelib.domain.monitoring.report import REPORT_SECONDS, MonitorReport
@@ -80,6 +81,22 @@ class MonitorReports:
         exist = batch_exists(*keys) if keys else []
         removed = [origin for origin, exists in zip(origins, exist, strict=True) if not exists]
         return sum(self.publish(origin, at, ()) for origin in removed)
+
+
+def store_health(store: Documents[Any], system: Any, health: HealthRecord) -> bool:
+    """Store what a look has found, if it says something else than what is stored, or before that is too old.
+
+    False when somebody has changed or tested the system since it was read: then the look says nothing about it, and the
+    next one does.
+    """
+    watched = replace(health, watched=True)
+    if not system.health.replaced_by(watched):
+        return True
+    try:
+        store.save_alone(replace(system, health=watched))
+    except WriteConflict:
+        return False
+    return True
 
 
 def end_watch(store: Documents[Any], system_id: str) -> None:

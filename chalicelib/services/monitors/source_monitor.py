@@ -5,8 +5,7 @@ server no longer hands out the changes of a table. So what Kafka Connect says is
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
 
@@ -27,7 +26,14 @@ from chalicelib.kit.pages import Page
 from chalicelib.services.client_factory import ClientFactory
 from chalicelib.services.connectors.capture_checks import CaptureChecks
 from chalicelib.services.monitors.history_recorder import HistoryRecorder
-from chalicelib.services.monitors.reports import DISPATCH_SECONDS, MonitorReports, Send, end_watch, send_looks
+from chalicelib.services.monitors.reports import (
+    DISPATCH_SECONDS,
+    MonitorReports,
+    Send,
+    end_watch,
+    send_looks,
+    store_health,
+)
 from chalicelib.stores.documents import batch_results, require_readable
 from chalicelib.stores.monitoring.source_states import SourceStates
 from chalicelib.stores.resources import ResourceStores
@@ -94,12 +100,7 @@ class SourceMonitor:
             series, last = Series(HistoryKind.LOG, source.id), before.checked_at if before else None
             self.histories.record(series, {source.id: after.log_sample(now)}, now, last, deadline)
             self._report(source, after, failed, ids, now, page)
-        self._store_health(source, replace(health, watched=True))
-
-    def _store_health(self, source: Source, health: HealthRecord) -> None:
-        if source.health.replaced_by(health):
-            with suppress(WriteConflict):  # somebody changes or checks the source: a later look tries again
-                self.resources.sources.save_alone(replace(source, health=health))
+        store_health(self.resources.sources, source, health)
 
     def _read(
         self, source_id: str, cluster_ids: Sequence[str]

@@ -109,6 +109,7 @@ def test_without_secrets_a_restart_with_tasks_hangs_until_another_one(
     assert connect.call("POST", path).status_code == 202
     connect.wait_for_states(running["name"], "RESTARTING", "RESTARTING")
     assert connect.trace(running["name"]) == ""
+    # Until then it may still read the secret, and the restart goes on.
     time.sleep(SECRET_PROVIDER_GIVES_UP_SECONDS)
     servers.secret_endpoint.open()
     assert connect.states(running["name"]) == ("RESTARTING", ["RESTARTING"])

@@ -87,7 +87,7 @@ export const Failed = ({ error, words = errorText(error), onRetry }: FailedProps
   </div>
 );
 
-/** The same in the place of a whole screen; from something that is gone a link leads to those that are there. */
+/** The same in the place of a screen. Where there is no such resource, a link leads to the list. */
 const NotRead = (props: FailedProps) => (
   <>
     <Failed {...props} />
